@@ -1,0 +1,86 @@
+package event
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Kind is one type of event.
+type Kind struct {
+	Type  string // ce_type
+	Topic string // where it is written
+	New   func() proto.Message
+}
+
+// typePrefix is put before a message's name to make its ce_type; it carries the version of the schema.
+const typePrefix = "spade.v1."
+
+// Kinds returns every type of event, in the order of the topic catalogue.
+func Kinds() []Kind {
+	return []Kind{
+		kind[spadepb.RunStarted](topics.Runs),
+		kind[spadepb.IterationClosed](topics.Runs),
+		kind[spadepb.RunResumed](topics.Runs),
+		kind[spadepb.RunFinished](topics.Runs),
+		kind[spadepb.DocumentIngested](topics.Documents),
+		kind[spadepb.DocumentWithdrawn](topics.Documents),
+		kind[spadepb.EmbeddingComputed](topics.Documents),
+		kind[spadepb.DesignRequested](topics.Work),
+		kind[spadepb.EnvironmentDesigned](topics.Environments),
+		kind[spadepb.EnvironmentAccepted](topics.Environments),
+		kind[spadepb.EnvironmentRejected](topics.Environments),
+		kind[spadepb.RolloutCompleted](topics.Rollouts),
+		kind[spadepb.RolloutDropped](topics.Rollouts),
+		kind[spadepb.RegretEstimated](topics.Regrets),
+		kind[spadepb.RegretUnavailable](topics.Regrets),
+		kind[spadepb.DesignerRewarded](topics.Regrets),
+		kind[spadepb.BatchBuilt](topics.Policies),
+		kind[spadepb.PolicyUpdated](topics.Policies),
+		kind[spadepb.EvaluationCompleted](topics.Evaluations),
+		kind[spadepb.ReplayChecked](topics.Replays),
+		kind[spadepb.DeadLetter](topics.DeadLetters),
+	}
+}
+
+// kind describes the event whose payload is T.
+func kind[T any, P interface {
+	*T
+	proto.Message
+}](topic string) Kind {
+	return Kind{
+		Type:  TypeOf(P(new(T))),
+		Topic: topic,
+		New:   func() proto.Message { return P(new(T)) },
+	}
+}
+
+// TypeOf is the ce_type of a payload.
+func TypeOf(msg proto.Message) string {
+	return typePrefix + string(msg.ProtoReflect().Descriptor().Name())
+}
+
+// catalogue is Kinds by type; it is only read.
+var catalogue = func() map[string]Kind {
+	all := map[string]Kind{}
+	for _, k := range Kinds() {
+		all[k.Type] = k
+	}
+	return all
+}()
+
+// Unmarshal decodes a payload of the given ce_type.
+func Unmarshal(ceType string, payload []byte) (proto.Message, error) {
+	k, ok := catalogue[ceType]
+	if !ok {
+		return nil, fmt.Errorf("event type %q: %w", ceType, ErrUnknownType)
+	}
+	msg := k.New()
+	if err := proto.Unmarshal(payload, msg); err != nil {
+		return nil, fmt.Errorf("decode %s: %w: %w", ceType, ErrMalformed, err)
+	}
+	return msg, nil
+}

@@ -1,0 +1,2 @@
+// Package topics is the catalogue of Kafka topics: names, keys, partitions and settings. Begin with All.
+package topics
