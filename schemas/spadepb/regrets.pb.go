@@ -120,7 +120,8 @@ type RegretEstimated struct {
 	SuccessHinted float64                `protobuf:"fixed64,15,opt,name=success_hinted,json=successHinted,proto3" json:"success_hinted,omitempty"`
 	SuccessPlain  float64                `protobuf:"fixed64,16,opt,name=success_plain,json=successPlain,proto3" json:"success_plain,omitempty"`
 	Learnability  float64                `protobuf:"fixed64,17,opt,name=learnability,proto3" json:"learnability,omitempty"`
-	GuardedShare  float64                `protobuf:"fixed64,18,opt,name=guarded_share,json=guardedShare,proto3" json:"guarded_share,omitempty"` // hinted episodes whose hint carried a fact no observation holds
+	HiddenShare   float64                `protobuf:"fixed64,18,opt,name=hidden_share,json=hiddenShare,proto3" json:"hidden_share,omitempty"` // env seeds whose solution acts on a fact no observation holds
+	Guarded       bool                   `protobuf:"varint,19,opt,name=guarded,proto3" json:"guarded,omitempty"`                             // the guard pays nothing for this gap
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -274,11 +275,18 @@ func (x *RegretEstimated) GetLearnability() float64 {
 	return 0
 }
 
-func (x *RegretEstimated) GetGuardedShare() float64 {
+func (x *RegretEstimated) GetHiddenShare() float64 {
 	if x != nil {
-		return x.GuardedShare
+		return x.HiddenShare
 	}
 	return 0
+}
+
+func (x *RegretEstimated) GetGuarded() bool {
+	if x != nil {
+		return x.Guarded
+	}
+	return false
 }
 
 // RegretUnavailable closes a group that has too few valid episodes.
@@ -557,7 +565,7 @@ const file_spade_v1_regrets_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\x12\x16\n" +
 	"\x06stderr\x18\x03 \x01(\x01R\x06stderr\x12\x17\n" +
 	"\an_pairs\x18\x04 \x01(\x05R\x06nPairs\x12\x1c\n" +
-	"\tavailable\x18\x05 \x01(\bR\tavailable\"\xe7\x04\n" +
+	"\tavailable\x18\x05 \x01(\bR\tavailable\"\xff\x04\n" +
 	"\x0fRegretEstimated\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +
@@ -577,8 +585,9 @@ const file_spade_v1_regrets_proto_rawDesc = "" +
 	"\tvar_plain\x18\x0e \x01(\x01R\bvarPlain\x12%\n" +
 	"\x0esuccess_hinted\x18\x0f \x01(\x01R\rsuccessHinted\x12#\n" +
 	"\rsuccess_plain\x18\x10 \x01(\x01R\fsuccessPlain\x12\"\n" +
-	"\flearnability\x18\x11 \x01(\x01R\flearnability\x12#\n" +
-	"\rguarded_share\x18\x12 \x01(\x01R\fguardedShare\"\x9e\x02\n" +
+	"\flearnability\x18\x11 \x01(\x01R\flearnability\x12!\n" +
+	"\fhidden_share\x18\x12 \x01(\x01R\vhiddenShare\x12\x18\n" +
+	"\aguarded\x18\x13 \x01(\bR\aguarded\"\x9e\x02\n" +
 	"\x11RegretUnavailable\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +

@@ -180,7 +180,6 @@ type RolloutCompleted struct {
 	PromptTokens     int32                  `protobuf:"varint,27,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
 	CompletionTokens int32                  `protobuf:"varint,28,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
 	Error            string                 `protobuf:"bytes,29,opt,name=error,proto3" json:"error,omitempty"`
-	HintGuarded      bool                   `protobuf:"varint,30,opt,name=hint_guarded,json=hintGuarded,proto3" json:"hint_guarded,omitempty"` // the hint carried a fact no observation of the episode holds
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -418,13 +417,6 @@ func (x *RolloutCompleted) GetError() string {
 	return ""
 }
 
-func (x *RolloutCompleted) GetHintGuarded() bool {
-	if x != nil {
-		return x.HintGuarded
-	}
-	return false
-}
-
 // RolloutDropped ends an expected rollout that was not played.
 type RolloutDropped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -562,7 +554,7 @@ const file_spade_v1_rollouts_proto_rawDesc = "" +
 	"state_hash\x18\t \x01(\fR\tstateHash\x12\x1b\n" +
 	"\ttoken_ids\x18\n" +
 	" \x03(\x05R\btokenIds\x12\x1a\n" +
-	"\blogprobs\x18\v \x03(\x02R\blogprobs\"\xc8\a\n" +
+	"\blogprobs\x18\v \x03(\x02R\blogprobs\"\xa5\a\n" +
 	"\x10RolloutCompleted\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x1d\n" +
 	"\n" +
@@ -600,8 +592,7 @@ const file_spade_v1_rollouts_proto_rawDesc = "" +
 	"\x05model\x18\x1a \x01(\tR\x05model\x12#\n" +
 	"\rprompt_tokens\x18\x1b \x01(\x05R\fpromptTokens\x12+\n" +
 	"\x11completion_tokens\x18\x1c \x01(\x05R\x10completionTokens\x12\x14\n" +
-	"\x05error\x18\x1d \x01(\tR\x05error\x12!\n" +
-	"\fhint_guarded\x18\x1e \x01(\bR\vhintGuarded\"\xa1\x02\n" +
+	"\x05error\x18\x1d \x01(\tR\x05error\"\xa1\x02\n" +
 	"\x0eRolloutDropped\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x1d\n" +
 	"\n" +

@@ -43,7 +43,7 @@ type SemanticConfig struct {
 	EmbeddingDim        int32                  `protobuf:"varint,14,opt,name=embedding_dim,json=embeddingDim,proto3" json:"embedding_dim,omitempty"`
 	Estimator           string                 `protobuf:"bytes,15,opt,name=estimator,proto3" json:"estimator,omitempty"`                                  // regret estimator that pays the designer
 	PayWeights          []*Weight              `protobuf:"bytes,16,rep,name=pay_weights,json=payWeights,proto3" json:"pay_weights,omitempty"`              // regret, validity, novelty, coverage; sorted by name
-	CoverageWindow      int32                  `protobuf:"varint,17,opt,name=coverage_window,json=coverageWindow,proto3" json:"coverage_window,omitempty"` // recent designs that the coverage part looks at
+	CoverageWindow      int32                  `protobuf:"varint,17,opt,name=coverage_window,json=coverageWindow,proto3" json:"coverage_window,omitempty"` // accepted designs, the latest ones, that the coverage part looks at
 	CoveragePower       float64                `protobuf:"fixed64,18,opt,name=coverage_power,json=coveragePower,proto3" json:"coverage_power,omitempty"`
 	HintGuard           bool                   `protobuf:"varint,19,opt,name=hint_guard,json=hintGuard,proto3" json:"hint_guard,omitempty"` // pay nothing for hints that carry facts no observation holds
 	Advantage           string                 `protobuf:"bytes,20,opt,name=advantage,proto3" json:"advantage,omitempty"`                   // advantage estimator
@@ -56,12 +56,14 @@ type SemanticConfig struct {
 	PluginConfigJson    string                 `protobuf:"bytes,27,opt,name=plugin_config_json,json=pluginConfigJson,proto3" json:"plugin_config_json,omitempty"` // the plugin's own semantic configuration, canonical JSON
 	AgentTemperature    float64                `protobuf:"fixed64,28,opt,name=agent_temperature,json=agentTemperature,proto3" json:"agent_temperature,omitempty"`
 	DesignerTemperature float64                `protobuf:"fixed64,29,opt,name=designer_temperature,json=designerTemperature,proto3" json:"designer_temperature,omitempty"`
-	Suites              []string               `protobuf:"bytes,30,rep,name=suites,proto3" json:"suites,omitempty"`                                          // evaluation suites, as NAME@SHA-256 of their sources
-	EvalEvery           int32                  `protobuf:"varint,31,opt,name=eval_every,json=evalEvery,proto3" json:"eval_every,omitempty"`                  // iterations between evaluations; 0 = only before and after
-	EvalSeeds           int32                  `protobuf:"varint,32,opt,name=eval_seeds,json=evalSeeds,proto3" json:"eval_seeds,omitempty"`                  // env seeds a suite's task is played on
-	Ablations           []string               `protobuf:"bytes,33,rep,name=ablations,proto3" json:"ablations,omitempty"`                                    // parts switched off by name: "grounding", "memory", ...
-	MaxStepsBudget      int64                  `protobuf:"varint,34,opt,name=max_steps_budget,json=maxStepsBudget,proto3" json:"max_steps_budget,omitempty"` // Starlark steps one call may take
-	NoHintArm           bool                   `protobuf:"varint,35,opt,name=no_hint_arm,json=noHintArm,proto3" json:"no_hint_arm,omitempty"`                // play no hinted arm and pay no regret: the no-hint baseline
+	Suites              []string               `protobuf:"bytes,30,rep,name=suites,proto3" json:"suites,omitempty"`                                                     // evaluation suites, as NAME@SHA-256 of their sources
+	EvalEvery           int32                  `protobuf:"varint,31,opt,name=eval_every,json=evalEvery,proto3" json:"eval_every,omitempty"`                             // iterations between evaluations; 0 = only before and after
+	EvalSeeds           int32                  `protobuf:"varint,32,opt,name=eval_seeds,json=evalSeeds,proto3" json:"eval_seeds,omitempty"`                             // env seeds a suite's task is played on
+	Ablations           []string               `protobuf:"bytes,33,rep,name=ablations,proto3" json:"ablations,omitempty"`                                               // parts switched off by name: "grounding", "memory", ...
+	MaxStepsBudget      int64                  `protobuf:"varint,34,opt,name=max_steps_budget,json=maxStepsBudget,proto3" json:"max_steps_budget,omitempty"`            // Starlark steps one call may take
+	NoHintArm           bool                   `protobuf:"varint,35,opt,name=no_hint_arm,json=noHintArm,proto3" json:"no_hint_arm,omitempty"`                           // play no hinted arm and pay no regret: the no-hint baseline
+	CoverageFloor       float64                `protobuf:"fixed64,36,opt,name=coverage_floor,json=coverageFloor,proto3" json:"coverage_floor,omitempty"`                // share of recent designs that a kind may hold unreduced
+	CoverageSimilarity  float64                `protobuf:"fixed64,37,opt,name=coverage_similarity,json=coverageSimilarity,proto3" json:"coverage_similarity,omitempty"` // cosine from which two designs count as one kind
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -339,6 +341,20 @@ func (x *SemanticConfig) GetNoHintArm() bool {
 		return x.NoHintArm
 	}
 	return false
+}
+
+func (x *SemanticConfig) GetCoverageFloor() float64 {
+	if x != nil {
+		return x.CoverageFloor
+	}
+	return 0
+}
+
+func (x *SemanticConfig) GetCoverageSimilarity() float64 {
+	if x != nil {
+		return x.CoverageSimilarity
+	}
+	return 0
 }
 
 // PinnedDocuments are the documents a run may sample.
@@ -906,7 +922,8 @@ var File_spade_v1_runs_proto protoreflect.FileDescriptor
 
 const file_spade_v1_runs_proto_rawDesc = "" +
 	"\n" +
-	"\x13spade/v1/runs.proto\x12\bspade.v1\x1a\x15spade/v1/common.proto\"\xf0\t\n" +
+	"\x13spade/v1/runs.proto\x12\bspade.v1\x1a\x15spade/v1/common.proto\"\xc8\n" +
+	"\n" +
 	"\x0eSemanticConfig\x12\x1e\n" +
 	"\n" +
 	"iterations\x18\x01 \x01(\x05R\n" +
@@ -950,7 +967,9 @@ const file_spade_v1_runs_proto_rawDesc = "" +
 	"eval_seeds\x18  \x01(\x05R\tevalSeeds\x12\x1c\n" +
 	"\tablations\x18! \x03(\tR\tablations\x12(\n" +
 	"\x10max_steps_budget\x18\" \x01(\x03R\x0emaxStepsBudget\x12\x1e\n" +
-	"\vno_hint_arm\x18# \x01(\bR\tnoHintArm\"Q\n" +
+	"\vno_hint_arm\x18# \x01(\bR\tnoHintArm\x12%\n" +
+	"\x0ecoverage_floor\x18$ \x01(\x01R\rcoverageFloor\x12/\n" +
+	"\x13coverage_similarity\x18% \x01(\x01R\x12coverageSimilarity\"Q\n" +
 	"\x0fPinnedDocuments\x12\x16\n" +
 	"\x06sha256\x18\x01 \x01(\fR\x06sha256\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x10\n" +
