@@ -1,0 +1,14 @@
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// child is the entry point of a process that the program starts of itself.
+type child func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
+
+// children is every hidden entry point by its first argument.
+func children() map[string]child {
+	return map[string]child{}
+}

@@ -1,0 +1,137 @@
+package config
+
+import (
+	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Config is every setting. A field's key is its path of `key` tags joined by dots; its variable is SPADE_ and the key in
+// capitals with underscores for dots.
+type Config struct {
+	Data        string     `key:"data" help:"folder of the embedded services' data and secrets"`
+	Corpus      []string   `key:"corpus" help:"files and folders ingested before a run begins"`
+	Workers     int        `key:"workers" help:"episodes and gate checks in parallel; 0 = one a core"`
+	Partitions  int        `key:"partitions" help:"partitions of every topic keyed by environment; fixed for a cluster's life"`
+	Checkpoints string     `key:"checkpoints" help:"folder or s3:// URL of checkpoints over 8 MiB"`
+	Run         Run        `key:"run"`
+	Log         Log        `key:"log"`
+	Sandbox     Sandbox    `key:"sandbox"`
+	Plugin      Plugin     `key:"plugin"`
+	Kafka       Kafka      `key:"kafka"`
+	ClickHouse  ClickHouse `key:"clickhouse"`
+	Qdrant      Qdrant     `key:"qdrant"`
+	Embeddings  Embeddings `key:"embeddings"`
+}
+
+// Run is what, with the seed, determines a run's payloads.
+type Run struct {
+	Name                string   `key:"name" help:"name of the run; empty = derived from seed and settings"`
+	Seed                uint64   `key:"seed" help:"seed of all randomness"`
+	Iterations          int      `key:"iterations" help:"policy updates"`
+	Designs             int      `key:"designs" help:"environments designed an iteration"`
+	EnvSeeds            int      `key:"env_seeds" help:"seeds an environment is played on"`
+	Repeats             int      `key:"repeats" help:"attempts a seed and arm"`
+	HintBudget          int      `key:"hint_budget" help:"attempts of the hinted arm; 0 = as many as the plain arm"`
+	MaxAttempts         int      `key:"max_attempts" help:"designs a slot may take; 1 = no repair"`
+	MaxPolicyLag        int      `key:"max_policy_lag" help:"versions an iteration may start early; 0 = on-policy"`
+	Designer            string   `key:"designer" help:"policy, uniform or fixed:POOL"`
+	Runtime             string   `key:"runtime" help:"language of the environments: starlark or python"`
+	DocumentsPerDesign  int      `key:"documents_per_design" help:"documents a design is grounded in"`
+	RecalledPerDesign   int      `key:"recalled_per_design" help:"neighbours recalled from the environment memory"`
+	DuplicateThreshold  float64  `key:"duplicate_threshold" help:"cosine from which a design is a near-duplicate"`
+	Estimator           string   `key:"estimator" help:"regret estimator that pays the designer"`
+	Pay                 Pay      `key:"pay"`
+	CoverageWindow      int      `key:"coverage_window" help:"recent designs that the coverage part looks at"`
+	CoveragePower       float64  `key:"coverage_power" help:"power of a kind's share that its pay is divided by"`
+	HintGuard           bool     `key:"hint_guard" help:"pay nothing for hints that carry facts no observation holds"`
+	Advantage           string   `key:"advantage" help:"advantage estimator"`
+	AdvantageEps        float64  `key:"advantage_eps" help:"added to the standard deviation of a group"`
+	AdvantageDDOF       int      `key:"advantage_ddof" help:"delta degrees of freedom of that deviation: 0 or 1"`
+	Group               string   `key:"group" help:"what advantages compare: seed or env"`
+	TrainHinted         bool     `key:"train_hinted" help:"train the agent on hinted episodes too, in their own groups"`
+	PluginConfig        string   `key:"plugin_config" kind:"json" help:"the trainer plugin's own settings, a JSON object"`
+	AgentTemperature    float64  `key:"agent_temperature" help:"sampling temperature of the agent"`
+	DesignerTemperature float64  `key:"designer_temperature" help:"sampling temperature of the designer"`
+	Suites              []string `key:"suites" help:"folders of held-out environments that are evaluated"`
+	EvalEvery           int      `key:"eval_every" help:"iterations between evaluations; 0 = only before and after"`
+	EvalSeeds           int      `key:"eval_seeds" help:"env seeds a suite's task is played on"`
+	Ablations           []string `key:"ablations" help:"parts switched off: grounding, memory, ..."`
+	MaxStepsBudget      int      `key:"max_steps_budget" help:"Starlark steps one call may take"`
+	NoHintArm           bool     `key:"no_hint_arm" help:"play no hinted arm and pay no regret: the no-hint baseline"`
+}
+
+// Pay is the weights of the parts of a designer's reward.
+type Pay struct {
+	Regret   float64 `key:"regret" help:"weight of the chosen regret"`
+	Validity float64 `key:"validity" help:"weight of having passed the gate"`
+	Novelty  float64 `key:"novelty" help:"weight of the distance to the nearest environment"`
+	Coverage float64 `key:"coverage" help:"weight of the rarity of the design's kind"`
+}
+
+// Log is how the program logs to standard error.
+type Log struct {
+	Level  string `key:"level" help:"debug, info, warn or error"`
+	Format string `key:"format" help:"text or json"`
+}
+
+// Sandbox is how generated code is contained.
+type Sandbox struct {
+	Tier string `key:"tier" help:"auto, process, namespaces or gvisor; a missing layer refuses to run"`
+}
+
+// Plugin is how the trainer plugin is started.
+type Plugin struct {
+	Command []string `key:"command" help:"the trainer plugin and its arguments; empty = the native one beside this program"`
+}
+
+// Kafka is the log. Without brokers the embedded one is used.
+type Kafka struct {
+	Brokers  []string    `key:"brokers" help:"addresses of a cluster; empty = embedded"`
+	User     string      `key:"user" help:"SASL user"`
+	Password secret.Text `key:"password" help:"SASL password"`
+	SASL     string      `key:"sasl" help:"plain, scram-sha-256 or scram-sha-512; empty = plain with a user, else none"`
+	TLS      bool        `key:"tls" help:"connect by TLS"`
+	CA       string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
+}
+
+// ClickHouse is the warehouse. Without a URL the embedded one is used.
+type ClickHouse struct {
+	URL      string      `key:"url" help:"http:// or https:// address of a server; empty = embedded"`
+	User     string      `key:"user" help:"user of the warehouse"`
+	Password secret.Text `key:"password" help:"password of that user"`
+}
+
+// Qdrant is the vector store. Without an address the embedded one is used.
+type Qdrant struct {
+	Addr   string      `key:"addr" help:"host:port of a server's gRPC; empty = embedded"`
+	APIKey secret.Text `key:"api_key" help:"API key"`
+	TLS    bool        `key:"tls" help:"connect by TLS"`
+}
+
+// Embeddings is what turns text into vectors. Without a URL the built-in embedder is used.
+type Embeddings struct {
+	URL   string      `key:"url" help:"OpenAI-compatible /v1/embeddings endpoint; empty = built in"`
+	Key   secret.Text `key:"key" help:"bearer key of the endpoint"`
+	Model string      `key:"model" help:"model the endpoint is asked for"`
+	Dim   int         `key:"dim" help:"dimensions the endpoint answers with"`
+}
+
+// NewDefaultConfig is what holds when nothing is set: everything embedded, twenty iterations.
+func NewDefaultConfig() Config {
+	return Config{
+		Data:       ".spade",
+		Partitions: topics.DefaultPartitions,
+		Run: Run{
+			Seed: 1, Iterations: 20, Designs: 8, EnvSeeds: 4, Repeats: 4, MaxAttempts: 1,
+			Designer: "policy", Runtime: "starlark",
+			DocumentsPerDesign: 2, RecalledPerDesign: 2, DuplicateThreshold: 0.98,
+			Estimator: "hint_gap", Pay: Pay{Regret: 1, Coverage: 1},
+			CoverageWindow: 256, CoveragePower: 1.5, HintGuard: true,
+			Advantage: "grpo", AdvantageEps: 1e-6, AdvantageDDOF: 1, Group: "seed",
+			PluginConfig: "{}", AgentTemperature: 1, DesignerTemperature: 1,
+			EvalSeeds: 4, MaxStepsBudget: 2_000_000,
+		},
+		Log:     Log{Level: "warn", Format: "text"},
+		Sandbox: Sandbox{Tier: "auto"},
+	}
+}

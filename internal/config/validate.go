@@ -1,0 +1,176 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Choices of settings that name one of several ways. The packages that implement them define what they mean.
+var (
+	estimators = []string{"hint_gap", "paired_hint_gap", "normalised_hint_gap", "learnability"}
+	advantages = []string{"grpo", "dr_grpo", "rloo", "mean"}
+	ablations  = []string{"grounding", "memory", "dedup", "coverage", "novelty"}
+)
+
+// Validate joins every problem of the values, each naming its setting and where it was set.
+func (l Loaded) Validate() error {
+	c := checker{l: l}
+	c.general()
+	c.run()
+	c.services()
+	return errors.Join(c.problems...)
+}
+
+type checker struct {
+	l        Loaded
+	problems []error
+}
+
+func (c *checker) fail(key, format string, args ...any) {
+	c.problems = append(c.problems, &Problem{
+		Where: c.l.where(key), Key: key, What: fmt.Sprintf(format, args...), class: ErrInvalid,
+	})
+}
+
+func (c *checker) between(key string, n, low, high int) {
+	if n < low || n > high {
+		c.fail(key, "%d is not between %d and %d", n, low, high)
+	}
+}
+
+func (c *checker) from0(key string, x float64) {
+	if x < 0 {
+		c.fail(key, "%v is below 0", x)
+	}
+}
+
+func (c *checker) oneOf(key, text string, choices ...string) {
+	if !slices.Contains(choices, text) {
+		c.fail(key, "%q is not one of %s", text, strings.Join(choices, ", "))
+	}
+}
+
+func (c *checker) general() {
+	if c.l.Data == "" {
+		c.fail("data", "names no folder")
+	}
+	c.between("workers", c.l.Workers, 0, 1024)
+	c.between("partitions", c.l.Partitions, 1, 1024)
+	c.oneOf("log.level", c.l.Log.Level, "debug", "info", "warn", "error")
+	c.oneOf("log.format", c.l.Log.Format, "text", "json")
+	c.oneOf("sandbox.tier", c.l.Sandbox.Tier, "auto", "process", "namespaces", "gvisor")
+}
+
+func (c *checker) run() {
+	r := c.l.Run
+	c.name(r.Name)
+	c.between("run.iterations", r.Iterations, 1, 1_000_000)
+	c.between("run.designs", r.Designs, 1, 4096)
+	c.between("run.env_seeds", r.EnvSeeds, 1, 4096)
+	c.between("run.repeats", r.Repeats, 1, 4096)
+	c.between("run.hint_budget", r.HintBudget, 0, max(0, r.EnvSeeds*r.Repeats))
+	c.between("run.max_attempts", r.MaxAttempts, 1, 16)
+	c.between("run.max_policy_lag", r.MaxPolicyLag, 0, 1024)
+	c.between("run.documents_per_design", r.DocumentsPerDesign, 0, 64)
+	c.between("run.recalled_per_design", r.RecalledPerDesign, 0, 64)
+	c.between("run.coverage_window", r.CoverageWindow, 1, 1_000_000)
+	c.between("run.advantage_ddof", r.AdvantageDDOF, 0, 1)
+	c.between("run.eval_every", r.EvalEvery, 0, 1_000_000)
+	c.between("run.eval_seeds", r.EvalSeeds, 1, 4096)
+	c.between("run.max_steps_budget", r.MaxStepsBudget, 1000, 1_000_000_000)
+	c.floats(r)
+	c.choices(r)
+}
+
+func (c *checker) floats(r Run) {
+	if r.DuplicateThreshold <= 0 || r.DuplicateThreshold > 1.000001 {
+		c.fail("run.duplicate_threshold", "%v is not a cosine above 0 and at most 1", r.DuplicateThreshold)
+	}
+	c.from0("run.coverage_power", r.CoveragePower)
+	c.from0("run.advantage_eps", r.AdvantageEps)
+	c.from0("run.agent_temperature", r.AgentTemperature)
+	c.from0("run.designer_temperature", r.DesignerTemperature)
+	c.from0("run.pay.regret", r.Pay.Regret)
+	c.from0("run.pay.validity", r.Pay.Validity)
+	c.from0("run.pay.novelty", r.Pay.Novelty)
+	c.from0("run.pay.coverage", r.Pay.Coverage)
+}
+
+func (c *checker) choices(r Run) {
+	if pool, fixed := strings.CutPrefix(r.Designer, "fixed:"); !fixed {
+		c.oneOf("run.designer", r.Designer, "policy", "uniform", "fixed:POOL")
+	} else if pool == "" {
+		c.fail("run.designer", "names no pool after \"fixed:\"")
+	}
+	c.oneOf("run.runtime", r.Runtime, "starlark", "python")
+	c.oneOf("run.estimator", r.Estimator, estimators...)
+	c.oneOf("run.advantage", r.Advantage, advantages...)
+	c.oneOf("run.group", r.Group, "seed", "env")
+	for _, a := range r.Ablations {
+		c.oneOf("run.ablations", a, ablations...)
+	}
+	if r.NoHintArm && r.TrainHinted {
+		c.fail("run.train_hinted", "cannot train on hinted episodes while run.no_hint_arm plays none")
+	}
+}
+
+// name keeps run names printable and short: they stand in tables, file names and headers.
+func (c *checker) name(name string) {
+	if len(name) > 128 {
+		c.fail("run.name", "%d bytes, at most 128 are allowed", len(name))
+	}
+	for _, r := range name {
+		if !strconv.IsPrint(r) {
+			c.fail("run.name", "%q holds a character that cannot be printed", name)
+			return
+		}
+	}
+}
+
+func (c *checker) services() {
+	for _, b := range c.l.Kafka.Brokers {
+		c.hostPort("kafka.brokers", b)
+	}
+	if c.l.Kafka.SASL != "" {
+		c.oneOf("kafka.sasl", c.l.Kafka.SASL, "plain", "scram-sha-256", "scram-sha-512")
+	}
+	if c.l.Kafka.User == "" && (c.l.Kafka.SASL != "" || !c.l.Kafka.Password.IsZero()) {
+		c.fail("kafka.user", "is empty although a SASL mechanism or password is set")
+	}
+	c.httpURL("clickhouse.url", c.l.ClickHouse.URL)
+	if c.l.Qdrant.Addr != "" {
+		c.hostPort("qdrant.addr", c.l.Qdrant.Addr)
+	}
+	c.httpURL("embeddings.url", c.l.Embeddings.URL)
+	if c.l.Embeddings.URL != "" {
+		if c.l.Embeddings.Model == "" {
+			c.fail("embeddings.model", "is empty although embeddings.url is set")
+		}
+		c.between("embeddings.dim", c.l.Embeddings.Dim, 1, 65536)
+	}
+}
+
+func (c *checker) hostPort(key, addr string) {
+	host, port, err := net.SplitHostPort(addr)
+	if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 || host == "" {
+		c.fail(key, "%q is not host:port", addr)
+	}
+}
+
+func (c *checker) httpURL(key, text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
+		c.fail(key, "is not an http:// or https:// address")
+	case u.Query().Has("password") || u.Query().Has("user"):
+		c.fail(key, "carries a user or password in its query; give it apart from the address")
+	}
+}
