@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Layer is a set of layers.
+type Layer uint32
+
+// The layers, in the order in which [Apply] takes them on.
+const (
+	Descriptors Layer = 1 << iota
+	Rlimits
+	NoNewPrivs
+	Landlock
+	Seccomp
+)
+
+var layerNames = []struct {
+	layer Layer
+	name  string
+}{
+	{Descriptors, "descriptors"},
+	{Rlimits, "rlimits"},
+	{NoNewPrivs, "no_new_privs"},
+	{Landlock, "landlock"},
+	{Seccomp, "seccomp"},
+}
+
+// Has reports whether every layer of want is in l.
+func (l Layer) Has(want Layer) bool { return l&want == want }
+
+// String lists the names of the layers.
+func (l Layer) String() string {
+	var names []string
+	for _, n := range layerNames {
+		if l.Has(n.layer) {
+			names = append(names, n.name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ",")
+}
+
+// Spec says what a process takes on.
+type Spec struct {
+	// Require are layers without which Apply fails. Want are layers taken where the machine has them.
+	Require, Want Layer
+	// KeepDescriptors is how many descriptors from 0 up stay open.
+	KeepDescriptors int
+	// MemoryBytes is how much writable memory the process may have beyond what it has when Apply is called. Zero: no limit.
+	MemoryBytes uint64
+	// CPUSeconds ends the process after that much CPU time. Zero: no limit.
+	CPUSeconds uint64
+	// OpenFiles caps descriptors. Zero: no limit.
+	OpenFiles uint64
+}
+
+// MissingError says that a required layer cannot be had on this machine.
+type MissingError struct {
+	Layer  Layer
+	Remedy string
+	Err    error
+}
+
+func (e *MissingError) Error() string {
+	msg := fmt.Sprintf("sandbox layer %s is missing on this machine", e.Layer)
+	if e.Err != nil {
+		msg += ": " + e.Err.Error()
+	}
+	if e.Remedy != "" {
+		msg += " (" + e.Remedy + ")"
+	}
+	return msg
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }

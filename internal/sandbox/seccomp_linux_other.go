@@ -1,0 +1,7 @@
+//go:build linux && !amd64 && !arm64
+
+package sandbox
+
+const auditArch = 0
+
+var allowedArch = []uint32{}
