@@ -2,8 +2,10 @@ package event
 
 import (
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
@@ -82,5 +84,34 @@ func Unmarshal(ceType string, payload []byte) (proto.Message, error) {
 	if err := proto.Unmarshal(payload, msg); err != nil {
 		return nil, fmt.Errorf("decode %s: %w: %w", ceType, ErrMalformed, err)
 	}
+	if err := checkIDs(msg); err != nil {
+		return nil, fmt.Errorf("decode %s: %w: %w", ceType, ErrMalformed, err)
+	}
 	return msg, nil
+}
+
+// checkIDs makes sure that every id of a payload has the length of one, so that folds need not check again. The id that
+// says what an event is about must be there; the others may be empty.
+func checkIDs(msg proto.Message) error {
+	m := msg.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if f.Kind() != protoreflect.BytesKind || f.IsList() || !strings.HasSuffix(string(f.Name()), "_id") {
+			continue
+		}
+		n := len(m.Get(f).Bytes())
+		if n != 16 && (n != 0 || required(f.Name())) {
+			return fmt.Errorf("%s is %d bytes long", f.Name(), n)
+		}
+	}
+	return nil
+}
+
+func required(field protoreflect.Name) bool {
+	switch field {
+	case "env_id", "rollout_id", "document_id", "batch_id", "evaluation_id", "entity_id":
+		return true
+	}
+	return false
 }

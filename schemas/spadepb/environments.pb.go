@@ -602,6 +602,7 @@ type EnvironmentAccepted struct {
 	EnvSeeds          []uint64               `protobuf:"varint,16,rep,packed,name=env_seeds,json=envSeeds,proto3" json:"env_seeds,omitempty"` // env seeds of the plain arm, in order
 	Repeats           int32                  `protobuf:"varint,17,opt,name=repeats,proto3" json:"repeats,omitempty"`
 	EmbeddingModel    string                 `protobuf:"bytes,18,opt,name=embedding_model,json=embeddingModel,proto3" json:"embedding_model,omitempty"`
+	PolicyVersion     int64                  `protobuf:"varint,19,opt,name=policy_version,json=policyVersion,proto3" json:"policy_version,omitempty"` // that designed it, and plays it
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -762,6 +763,13 @@ func (x *EnvironmentAccepted) GetEmbeddingModel() string {
 	return ""
 }
 
+func (x *EnvironmentAccepted) GetPolicyVersion() int64 {
+	if x != nil {
+		return x.PolicyVersion
+	}
+	return 0
+}
+
 // EnvironmentRejected ends an attempt that failed the gate.
 type EnvironmentRejected struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -777,7 +785,8 @@ type EnvironmentRejected struct {
 	Novelty           float64                `protobuf:"fixed64,10,opt,name=novelty,proto3" json:"novelty,omitempty"` // set when the design came as far as the duplicate check
 	NearestEnvId      []byte                 `protobuf:"bytes,11,opt,name=nearest_env_id,json=nearestEnvId,proto3" json:"nearest_env_id,omitempty"`
 	NearestSimilarity float64                `protobuf:"fixed64,12,opt,name=nearest_similarity,json=nearestSimilarity,proto3" json:"nearest_similarity,omitempty"`
-	LastAttempt       bool                   `protobuf:"varint,13,opt,name=last_attempt,json=lastAttempt,proto3" json:"last_attempt,omitempty"` // the slot ends here
+	LastAttempt       bool                   `protobuf:"varint,13,opt,name=last_attempt,json=lastAttempt,proto3" json:"last_attempt,omitempty"`       // the slot ends here
+	PolicyVersion     int64                  `protobuf:"varint,14,opt,name=policy_version,json=policyVersion,proto3" json:"policy_version,omitempty"` // that designed it
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -903,6 +912,13 @@ func (x *EnvironmentRejected) GetLastAttempt() bool {
 	return false
 }
 
+func (x *EnvironmentRejected) GetPolicyVersion() int64 {
+	if x != nil {
+		return x.PolicyVersion
+	}
+	return 0
+}
+
 var File_spade_v1_environments_proto protoreflect.FileDescriptor
 
 const file_spade_v1_environments_proto_rawDesc = "" +
@@ -961,7 +977,7 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"\x0fpackage_version\x18\x17 \x01(\tR\x0epackageVersion\"0\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value\"\xca\x04\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"\xf1\x04\n" +
 	"\x13EnvironmentAccepted\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +
@@ -981,7 +997,8 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"\x0fexpected_hinted\x18\x0f \x01(\x05R\x0eexpectedHinted\x12\x1b\n" +
 	"\tenv_seeds\x18\x10 \x03(\x04R\benvSeeds\x12\x18\n" +
 	"\arepeats\x18\x11 \x01(\x05R\arepeats\x12'\n" +
-	"\x0fembedding_model\x18\x12 \x01(\tR\x0eembeddingModel\"\xf9\x02\n" +
+	"\x0fembedding_model\x18\x12 \x01(\tR\x0eembeddingModel\x12%\n" +
+	"\x0epolicy_version\x18\x13 \x01(\x03R\rpolicyVersion\"\xa0\x03\n" +
 	"\x13EnvironmentRejected\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +
@@ -996,7 +1013,8 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	" \x01(\x01R\anovelty\x12$\n" +
 	"\x0enearest_env_id\x18\v \x01(\fR\fnearestEnvId\x12-\n" +
 	"\x12nearest_similarity\x18\f \x01(\x01R\x11nearestSimilarity\x12!\n" +
-	"\flast_attempt\x18\r \x01(\bR\vlastAttemptB/Z-github.com/seed256f7767/spade/schemas/spadepbb\x06proto3"
+	"\flast_attempt\x18\r \x01(\bR\vlastAttempt\x12%\n" +
+	"\x0epolicy_version\x18\x0e \x01(\x03R\rpolicyVersionB/Z-github.com/seed256f7767/spade/schemas/spadepbb\x06proto3"
 
 var (
 	file_spade_v1_environments_proto_rawDescOnce sync.Once
