@@ -1,0 +1,95 @@
+// Package bustest gives tests a real broker: the embedded Kafka, with a client.
+//
+// Begin at Start.
+package bustest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/embedded/kafka"
+	"github.com/seed256f7767/spade/internal/secret"
+)
+
+const (
+	user     = "spade"
+	password = "bustest"
+)
+
+// Broker is a running embedded Kafka.
+type Broker struct {
+	*kafka.Server
+	cfg kafka.Config
+}
+
+// Start runs a broker on a fresh folder until the test ends.
+func Start(tb testing.TB) *Broker {
+	tb.Helper()
+	b := &Broker{cfg: kafka.Config{
+		Dir: filepath.Join(tb.TempDir(), "kafka"), User: user, Password: secret.New(password),
+	}}
+	b.start(tb)
+	tb.Cleanup(func() { b.Stop(tb) })
+	return b
+}
+
+func (b *Broker) start(tb testing.TB) {
+	tb.Helper()
+	s, err := kafka.New(b.cfg, kafka.Settings{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Start(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	b.Server, b.cfg.Addr = s, s.Addr()
+}
+
+// Stop ends the broker; Restart brings it back.
+func (b *Broker) Stop(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := b.Shutdown(ctx); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Restart runs the broker again on its folder and address.
+func (b *Broker) Restart(tb testing.TB) {
+	tb.Helper()
+	b.start(tb)
+}
+
+// Config is a client's configuration for the broker, with times that suit tests.
+func (b *Broker) Config() bus.Config {
+	return bus.Config{
+		Brokers: []string{b.cfg.Addr}, Mechanism: kafka.Mechanism, User: user, Password: secret.New(password),
+		SessionTimeout: 3 * time.Second, Heartbeat: 50 * time.Millisecond, FetchWait: 200 * time.Millisecond,
+		IdleInterval: 10 * time.Millisecond,
+	}
+}
+
+// Client opens a client that is closed when the test ends.
+func (b *Broker) Client(tb testing.TB) *bus.Client {
+	tb.Helper()
+	return b.ClientWith(tb, b.Config(), bus.Settings{})
+}
+
+// ClientWith is Client with a configuration and settings of the test's own.
+func (b *Broker) ClientWith(tb testing.TB, cfg bus.Config, set bus.Settings) *bus.Client {
+	tb.Helper()
+	c, err := bus.New(cfg, set)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return c
+}

@@ -1,0 +1,177 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/semaphore"
+)
+
+// Client talks to one cluster. Its methods may be called concurrently. Close
+// it to end its connections and goroutines.
+type Client struct {
+	cfg   Config
+	set   Settings
+	log   *slog.Logger
+	codec kafka.Compression
+	stats counters
+
+	dial      *dialer
+	groups    *kafka.Dialer // opens the connections of consumer groups
+	kafka     *kafka.Client
+	transport *kafka.Transport
+	room      *semaphore.Weighted // bytes that may be in flight
+	nextReset atomic.Int64        // unix nanoseconds before which the layout is not read again
+
+	ctx    context.Context //nolint:containedctx // ends the lanes, which outlive the call that started them
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // lanes
+
+	mu     sync.Mutex // guards the following
+	closed bool
+	known  map[string]topicInfo
+	lanes  map[lanePos]*lane
+}
+
+// New checks the configuration and loads certificates. It does not connect.
+func New(cfg Config, set Settings) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	codec, err := cfg.compression()
+	if err != nil {
+		return nil, err
+	}
+	mech, err := cfg.mechanism()
+	if err != nil {
+		return nil, err
+	}
+	certs, err := cfg.TLS.config()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		cfg: cfg, set: set, log: set.Logger, codec: codec,
+		dial:  newDialer(cfg.RequestTimeout),
+		room:  semaphore.NewWeighted(cfg.InFlightBytes),
+		known: map[string]topicInfo{},
+		lanes: map[lanePos]*lane{},
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.transport = &kafka.Transport{
+		Dial: c.dial.DialContext, DialTimeout: cfg.RequestTimeout, ClientID: cfg.ClientID,
+		MetadataTTL: 5 * time.Second, TLS: certs, SASL: mech,
+	}
+	c.kafka = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Transport: c.transport}
+	c.groups = &kafka.Dialer{
+		ClientID: cfg.ClientID, Timeout: cfg.RequestTimeout, DialFunc: c.dial.DialContext, TLS: certs, SASLMechanism: mech,
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Ready waits until a broker answers and accepts the login. It returns at once
+// when the login is refused.
+func (c *Client) Ready(ctx context.Context) error {
+	return c.retry(ctx, "connect to "+fmt.Sprint(c.cfg.Brokers), func(ctx context.Context) error {
+		_, err := c.kafka.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{}})
+		if err != nil {
+			c.resetLayout()
+		}
+		return err
+	})
+}
+
+// Close fails what is in flight with ErrClosed, ends every connection and waits
+// for the client's goroutines. It may be called twice.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.transport.CloseIdleConnections()
+	c.dial.closeAll()
+	c.wg.Wait()
+	c.transport.CloseIdleConnections()
+	c.dial.closeAll()
+	return nil
+}
+
+// retry calls fn, each time with the request timeout, until it succeeds, fails
+// for good, or ctx ends. A refused login is tried three times, because a broker
+// that is stopping looks the same.
+func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) error) error {
+	var last error
+	logins := 0
+	for wait := newBackoff(); ; {
+		err := c.once(ctx, fn)
+		switch {
+		case err == nil:
+			return nil
+		case c.ctx.Err() != nil:
+			return fmt.Errorf("%s: %w", op, ErrClosed)
+		case ctx.Err() != nil:
+			if last == nil {
+				last = err
+			}
+			return fmt.Errorf("%w: %w", classify(op, last), ctx.Err())
+		}
+		if err = classify(op, err); isLogin(err) {
+			logins++
+		}
+		if logins >= 3 || (!isLogin(err) && !transient(err)) {
+			return err
+		}
+		if staleLayout(err) || network(err) {
+			c.resetLayout()
+		}
+		last = err
+		c.stats.retries.Add(1)
+		wait.sleep(ctx, c.ctx)
+	}
+}
+
+func (c *Client) once(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.RequestTimeout)
+	defer cancel()
+	return fn(ctx)
+}
+
+// resetLayout makes kafka-go forget its picture of the cluster, which it would
+// otherwise keep, also when wrong, until its time to live ends. At most every
+// 50 ms.
+func (c *Client) resetLayout() {
+	now := time.Now().UnixNano()
+	next := c.nextReset.Load()
+	if now < next || !c.nextReset.CompareAndSwap(next, now+int64(50*time.Millisecond)) {
+		return
+	}
+	c.transport.CloseIdleConnections()
+}
+
+// backoff doubles from 10 ms to 1 s, with jitter.
+type backoff struct{ next time.Duration }
+
+func newBackoff() *backoff { return &backoff{next: 10 * time.Millisecond} }
+
+// sleep waits, or returns early when one of the contexts ends.
+func (b *backoff) sleep(ctx, other context.Context) {
+	wait := b.next/2 + rand.N(b.next/2)
+	b.next = min(2*b.next, time.Second)
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case <-other.Done():
+	}
+}
