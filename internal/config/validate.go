@@ -12,7 +12,7 @@ import (
 
 // Choices of settings that name one of several ways. The packages that implement them define what they mean.
 var (
-	estimators = []string{"hint_gap", "paired_hint_gap", "normalised_hint_gap", "learnability"}
+	estimators = []string{"hint_gap", "paired_hint_gap", "learnability", "antagonist_max", "maxmc"}
 	advantages = []string{"grpo", "dr_grpo", "rloo", "mean"}
 	ablations  = []string{"grounding", "memory", "dedup", "coverage", "novelty"}
 )
