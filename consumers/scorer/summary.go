@@ -10,16 +10,17 @@ import (
 
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/schemas/ids"
+	"github.com/seed256f7767/spade/schemas/outcome"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
-// outcome of a complete group: one of the two.
-type outcome struct {
+// result of a complete group: one of the two.
+type result struct {
 	estimated   *spadepb.RegretEstimated
 	unavailable *spadepb.RegretUnavailable
 }
 
-func (o outcome) message() proto.Message {
+func (o result) message() proto.Message {
 	if o.estimated != nil {
 		return o.estimated
 	}
@@ -27,7 +28,7 @@ func (o outcome) message() proto.Message {
 }
 
 // summarise reads a complete group. Its result depends on the set of episodes only, not on their order.
-func summarise(config *spadepb.SemanticConfig, g *group) outcome {
+func summarise(config *spadepb.SemanticConfig, g *group) result {
 	plain, invalidPlain := armOf(g, ids.ArmPlain)
 	hinted, invalidHinted := armOf(g, ids.ArmHinted)
 	estimates := estimate(plain, hinted)
@@ -35,7 +36,7 @@ func summarise(config *spadepb.SemanticConfig, g *group) outcome {
 	at := slices.Index(Estimators(), chosen)
 	ok := g.accepted
 	if at < 0 || !estimates[at].GetAvailable() {
-		return outcome{unavailable: &spadepb.RegretUnavailable{
+		return result{unavailable: &spadepb.RegretUnavailable{
 			RunId: ok.GetRunId(), EnvId: ok.GetEnvId(), Iteration: ok.GetIteration(),
 			Reason:  unavailableReason(chosen, len(plain), len(hinted), int(ok.GetExpectedHinted())),
 			NHinted: int32(len(hinted)), NPlain: int32(len(plain)),
@@ -44,7 +45,7 @@ func summarise(config *spadepb.SemanticConfig, g *group) outcome {
 		}}
 	}
 	hidden := hiddenShare(ok)
-	return outcome{estimated: &spadepb.RegretEstimated{
+	return result{estimated: &spadepb.RegretEstimated{
 		RunId: ok.GetRunId(), EnvId: ok.GetEnvId(), Iteration: ok.GetIteration(),
 		PolicyVersion: ok.GetPolicyVersion(), Chosen: chosen, Estimates: estimates,
 		NHinted: int32(len(hinted)), NPlain: int32(len(plain)),
@@ -81,11 +82,11 @@ func armOf(g *group, name string) (valid arm, invalid int32) {
 		)
 	})
 	for _, e := range episodes {
-		if !Valid(e.GetOutcome()) {
+		if !outcome.Valid(e.GetOutcome()) {
 			invalid++
 			continue
 		}
-		valid = append(valid, sample{int(e.GetSeedIndex()), e.GetTotalReward(), e.GetOutcome() == "solved"})
+		valid = append(valid, sample{int(e.GetSeedIndex()), e.GetTotalReward(), e.GetOutcome() == outcome.Solved})
 	}
 	for _, d := range g.dropped {
 		if d.GetArm() == name {
@@ -93,16 +94,6 @@ func armOf(g *group, name string) (valid arm, invalid int32) {
 		}
 	}
 	return valid, invalid
-}
-
-// Valid reports whether an episode's outcome says something about the agent: errors of the environment or its verifier
-// and cancelled episodes do not.
-func Valid(outcome string) bool {
-	switch outcome {
-	case "env_error", "verifier_error", "cancelled":
-		return false
-	}
-	return true
 }
 
 // subject is the accepted or rejected design that a reward is for.

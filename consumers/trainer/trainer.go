@@ -1,0 +1,224 @@
+package trainer
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/runs"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/ids"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Learner trains the policy. It holds a version at a time; Step calls it from one goroutine.
+type Learner interface {
+	// Name and version of the implementation, as they enter PolicyUpdated.
+	Name() (name, version string)
+	// Begin is the state of version 0, before any training.
+	Begin(ctx context.Context) (Update, error)
+	// Train takes the records of an iteration's batches, agent rows first, from version from to from+1. The records stay
+	// the caller's. The result is a function of the state at from and of the rows.
+	Train(ctx context.Context, from int64, records []arrow.Record) (Update, error)
+}
+
+// Update is what training came to.
+type Update struct {
+	Version    int64
+	Roles      []string
+	Metrics    []*spadepb.Metric
+	Checkpoint []byte
+	Format     string
+	Device     string
+}
+
+// Checkpoints keeps the states that are too large for the log.
+type Checkpoints interface {
+	// Save stores a state under its SHA-256 and says where it is.
+	Save(ctx context.Context, sum [sha256.Size]byte, state []byte) (uri string, err error)
+}
+
+// maxInline is the size up to which a checkpoint rides in its event.
+const maxInline = 8 << 20
+
+// Settings is what a Trainer works with.
+type Settings struct {
+	Run         runs.Run
+	Learner     Learner
+	Checkpoints Checkpoints // may be nil: then every checkpoint must fit into its event
+	Source      *observe.Source
+	Allocator   memory.Allocator
+}
+
+// Trainer folds one run's log and trains its policy. It is not safe for concurrent use.
+type Trainer struct {
+	Settings
+	iterations map[int]*iteration
+	updates    map[int64]*spadepb.PolicyUpdated // by from; the first one counts
+}
+
+// New makes a trainer that has seen nothing.
+func New(set Settings) *Trainer {
+	return &Trainer{Settings: set, iterations: map[int]*iteration{}, updates: map[int64]*spadepb.PolicyUpdated{}}
+}
+
+// Latest is the newest update in the log, nil before the first.
+func (t *Trainer) Latest() *spadepb.PolicyUpdated {
+	var latest *spadepb.PolicyUpdated
+	for from := int64(-1); t.updates[from] != nil; from++ {
+		latest = t.updates[from]
+	}
+	return latest
+}
+
+func (t *Trainer) version() int64 {
+	if latest := t.Latest(); latest != nil {
+		return latest.GetPolicyTo()
+	}
+	return -1
+}
+
+// Add folds one event of the run. Events may come in any order and more than once; what an iteration needs is dropped
+// once it has been trained.
+func (t *Trainer) Add(msg proto.Message) {
+	if u, ok := msg.(*spadepb.PolicyUpdated); ok {
+		if t.updates[u.GetPolicyFrom()] == nil {
+			t.updates[u.GetPolicyFrom()] = u
+		}
+		t.forget()
+		return
+	}
+	m, ok := msg.(interface{ GetIteration() int32 })
+	if !ok || int64(m.GetIteration()) < t.version() {
+		return
+	}
+	k := int(m.GetIteration())
+	it := t.iterations[k]
+	if it == nil {
+		it = newIteration()
+		t.iterations[k] = it
+	}
+	it.add(msg)
+}
+
+func (t *Trainer) forget() {
+	for k := range t.iterations {
+		if int64(k) < t.version() {
+			delete(t.iterations, k)
+		}
+	}
+}
+
+// Step makes the next policy version if it is due, or nothing. Its events are to be appended in their order. It must be
+// called only when everything that was in the log at start has been added, and the learner must hold the latest version.
+func (t *Trainer) Step(ctx context.Context) ([]event.Event, error) {
+	v := t.version()
+	if v < 0 {
+		return t.begin(ctx)
+	}
+	it := t.iterations[int(v)]
+	if it == nil || !it.closed || !it.whole() {
+		return nil, nil
+	}
+	started := time.Now()
+	agent, err := agentBatch(t.Run, int(v), it, t.Allocator)
+	if err != nil {
+		return nil, err
+	}
+	defer agent.Release()
+	designer, err := designerBatch(t.Run, int(v), it, t.Allocator)
+	if err != nil {
+		return nil, err
+	}
+	defer designer.Release()
+	update, err := t.Learner.Train(ctx, v, slices.Concat(agent.records, designer.records))
+	if err != nil {
+		return nil, fmt.Errorf("train version %d: %w", v, err)
+	}
+	updated, err := t.updated(ctx, update, v, int32(v), agent.built, designer.built)
+	if err != nil {
+		return nil, err
+	}
+	return t.events(started, updated, update.Device, agent.built, designer.built)
+}
+
+// begin makes the version that a run begins with.
+func (t *Trainer) begin(ctx context.Context) ([]event.Event, error) {
+	started := time.Now()
+	update, err := t.Learner.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("begin policy: %w", err)
+	}
+	updated, err := t.updated(ctx, update, -1, -1)
+	if err != nil {
+		return nil, err
+	}
+	return t.events(started, updated, update.Device)
+}
+
+func (t *Trainer) updated(
+	ctx context.Context, u Update, from int64, iteration int32, batches ...*spadepb.BatchBuilt,
+) (*spadepb.PolicyUpdated, error) {
+	if u.Version != from+1 {
+		return nil, fmt.Errorf("learner went from version %d to %d", from, u.Version)
+	}
+	name, version := t.Learner.Name()
+	msg := &spadepb.PolicyUpdated{
+		RunId: t.Run.ID[:], PolicyFrom: from, PolicyTo: u.Version, Iteration: iteration,
+		Roles: u.Roles, Trainer: name, TrainerVersion: version, Metrics: u.Metrics,
+	}
+	slices.SortFunc(msg.Metrics, func(a, b *spadepb.Metric) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	for _, b := range batches {
+		msg.BatchIds = append(msg.BatchIds, b.GetBatchId())
+	}
+	sum := sha256.Sum256(u.Checkpoint)
+	msg.Checkpoint = &spadepb.Checkpoint{Sha256: sum[:], Bytes: int64(len(u.Checkpoint)), Format: u.Format}
+	if len(u.Checkpoint) <= maxInline {
+		msg.Checkpoint.Inline = u.Checkpoint
+		return msg, nil
+	}
+	if t.Checkpoints == nil {
+		return nil, fmt.Errorf("checkpoint is %d bytes, more than %d: set SPADE_CHECKPOINTS to where such are kept",
+			len(u.Checkpoint), maxInline)
+	}
+	if _, err := t.Checkpoints.Save(ctx, sum, u.Checkpoint); err != nil {
+		return nil, fmt.Errorf("save checkpoint: %w", err)
+	}
+	return msg, nil
+}
+
+func (t *Trainer) events(
+	started time.Time, updated *spadepb.PolicyUpdated, device string, batches ...*spadepb.BatchBuilt,
+) ([]event.Event, error) {
+	key := topics.RunKey(t.Run.ID)
+	var events []event.Event
+	add := func(subject uuid.UUID, msg proto.Message) error {
+		obs := t.Source.Stamp(started)
+		obs.Device = device
+		ev, err := event.New(key, subject, 0, msg, obs)
+		if err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+		events = append(events, ev)
+		return nil
+	}
+	for _, b := range batches {
+		if err := add(uuid.UUID(b.GetBatchId()), b); err != nil {
+			return nil, err
+		}
+	}
+	if err := add(ids.Policy(t.Run.ID, updated.GetPolicyFrom()), updated); err != nil {
+		return nil, err
+	}
+	return events, nil
+}
