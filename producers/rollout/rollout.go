@@ -1,0 +1,154 @@
+package rollout
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/play"
+	"github.com/seed256f7767/spade/internal/policy"
+	"github.com/seed256f7767/spade/internal/runs"
+	"github.com/seed256f7767/spade/internal/seed"
+	"github.com/seed256f7767/spade/producers"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/ids"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Worker is a sandboxed process with an environment loaded.
+type Worker interface {
+	play.Env
+	Tier() string
+	Close()
+}
+
+// Workers starts workers. It may be called concurrently.
+type Workers interface {
+	Open(ctx context.Context, runtime, code string) (Worker, error)
+}
+
+// Settings is what a Player works with. All fields are required.
+type Settings struct {
+	Run     runs.Run
+	Log     producers.Appender
+	Policy  policy.Generator
+	Model   string
+	Workers Workers
+	Source  *observe.Source
+}
+
+// Player plays the accepted environments of one run. It may be used concurrently.
+type Player struct{ Settings }
+
+// New makes a player.
+func New(set Settings) *Player { return &Player{set} }
+
+// Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
+// when all are acknowledged; after an error call it again: the events keep their ids.
+func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
+	var plain, hinted []event.Event
+	// The arms run in workers of their own: no process holds episodes of both.
+	work, armCtx := errgroup.WithContext(ctx)
+	work.Go(func() (err error) {
+		plain, err = p.arm(armCtx, design, ok, ids.ArmPlain, int(ok.GetExpectedPlain()))
+		return err
+	})
+	work.Go(func() (err error) {
+		hinted, err = p.arm(armCtx, design, ok, ids.ArmHinted, int(ok.GetExpectedHinted()))
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return fmt.Errorf("roll out environment %s: %w", uuid.UUID(ok.GetEnvId()), err)
+	}
+	if err := p.Log.Append(ctx, append(plain, hinted...)...); err != nil {
+		return fmt.Errorf("append rollouts of %s: %w", uuid.UUID(ok.GetEnvId()), err)
+	}
+	return nil
+}
+
+// arm plays n episodes of one arm, a leading part of env seeds × repeats.
+func (p *Player) arm(
+	ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted, arm string, n int,
+) ([]event.Event, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	started := time.Now()
+	worker, err := p.Workers.Open(ctx, design.GetRuntime(), design.GetCode())
+	if err != nil {
+		return nil, fmt.Errorf("open worker: %w", err)
+	}
+	defer worker.Close()
+	requests := make([]play.Request, n)
+	for i := range requests {
+		requests[i] = p.request(ok, arm, i)
+	}
+	episodes, err := play.Play(ctx, worker, play.Config{
+		Policy: p.Policy, Version: ok.GetPolicyVersion(), Temperature: p.Run.Config.GetAgentTemperature(),
+	}, requests)
+	if err != nil {
+		return nil, fmt.Errorf("%s arm: %w", arm, err)
+	}
+	events := make([]event.Event, n)
+	for i := range episodes {
+		if events[i], err = p.event(ok, arm, i, &episodes[i], worker.Tier(), started); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// request is the i-th episode of an arm: seed index i / repeats, repeat i % repeats.
+func (p *Player) request(ok *spadepb.EnvironmentAccepted, arm string, i int) play.Request {
+	return play.Request{
+		EnvSeed: ok.GetEnvSeeds()[i/int(ok.GetRepeats())],
+		Hinted:  arm == ids.ArmHinted,
+		Random: seed.Stream(p.Run.Seed, seed.Key{
+			Purpose: "rollout", Iteration: int(ok.GetIteration()), Slot: int(ok.GetSlot()),
+			Attempt: int(ok.GetAttempt()), Arm: arm, Index: i,
+		}),
+	}
+}
+
+func (p *Player) event(
+	ok *spadepb.EnvironmentAccepted, arm string, i int, e *play.Episode, tier string, started time.Time,
+) (event.Event, error) {
+	env := uuid.UUID(ok.GetEnvId())
+	seedIndex, repeat := i/int(ok.GetRepeats()), i%int(ok.GetRepeats())
+	id := ids.Rollout(env, arm, seedIndex, repeat)
+	group := p.group(env, arm, seedIndex)
+	msg := &spadepb.RolloutCompleted{
+		RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: arm,
+		SeedIndex: int32(seedIndex), EnvSeed: ok.GetEnvSeeds()[seedIndex], Repeat: int32(repeat), GroupId: group[:],
+		PolicyVersion: ok.GetPolicyVersion(), TotalReward: e.Return, Outcome: e.Outcome, StopReason: e.StopReason,
+		Terminated: e.Terminated, Truncated: e.Truncated, Steps: e.Steps,
+		FinalObservation: e.FinalObservation, FinalInfoJson: e.FinalInfo,
+		InitialStateHash: e.InitialStateHash, FinalStateHash: e.FinalStateHash, Model: p.Model,
+		PromptTokens: int32(e.PromptTokens), CompletionTokens: int32(e.CompletionTokens), Error: e.Error,
+	}
+	if e.Verify != nil {
+		msg.HasVerify, msg.VerifyScore = true, *e.Verify
+	}
+	if arm == ids.ArmHinted {
+		sum := sha256.Sum256([]byte(e.Hint))
+		msg.Hint, msg.HintSha256 = e.Hint, sum[:]
+	}
+	obs := p.Source.Stamp(started)
+	obs.SandboxTier = tier
+	obs.Nondeterministic = e.Nondeterministic
+	return event.New(topics.EnvKey(p.Run.ID, env), id, 0, msg, obs)
+}
+
+// group is the set of episodes that an episode's return is compared with.
+func (p *Player) group(env uuid.UUID, arm string, seedIndex int) uuid.UUID {
+	if p.Run.Config.GetGroup() == "env" {
+		return ids.Group(env, arm, -1)
+	}
+	return ids.Group(env, arm, seedIndex)
+}
