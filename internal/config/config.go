@@ -13,6 +13,8 @@ type Config struct {
 	Workers     int        `key:"workers" help:"episodes and gate checks in parallel; 0 = one a core"`
 	Partitions  int        `key:"partitions" help:"partitions of every topic keyed by environment; fixed for a cluster's life"`
 	Checkpoints string     `key:"checkpoints" help:"folder or s3:// URL of checkpoints over 8 MiB"`
+	Libchdb     string     `key:"libchdb" help:"path of the embedded ClickHouse engine; empty = the installed one"`
+	Cache       string     `key:"cache" help:"folder the engine is installed to; empty = in the user's cache folder"`
 	Run         Run        `key:"run"`
 	Log         Log        `key:"log"`
 	Sandbox     Sandbox    `key:"sandbox"`

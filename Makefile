@@ -1,0 +1,69 @@
+# Targets install what they need. `make help` lists them.
+
+GO      ?= go
+BIN     := bin
+BUILD   := .build
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+# Packages under test start servers and sandboxed children: more of them at once than cores only makes each slower.
+PARALLEL ?= 2
+# A race-instrumented binary takes several times the time and memory, so `make race` takes the packages that share memory
+# between goroutines; `make race RACE=./...` takes them all.
+RACE    ?= ./internal/... ./consumers/... ./producers/... ./plugins/... ./schemas/... ./cmd/...
+FUZZTIME ?= 10s
+PYTHON  ?= python3
+
+.DEFAULT_GOAL := help
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench demo test-clients clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/spade and bin/spade-plugin-native
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/spade ./cmd/spade
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/spade-plugin-native ./plugins/native/cmd/spade-plugin-native
+	@echo built $(BIN)/spade and $(BIN)/spade-plugin-native
+
+engine: build ## install the embedded ClickHouse engine, once a machine
+	@$(BIN)/spade install
+
+test: engine ## run the tests; Go, Node with npm and Python 3.10+ suffice
+	$(GO) test -p $(PARALLEL) -shuffle=on -timeout 10m ./...
+
+race: engine ## run the tests of RACE under the race detector
+	$(GO) test -race -p $(PARALLEL) -shuffle=on -timeout 20m $(RACE)
+
+lint: ## check formatting, vet and staticcheck
+	@unformatted=$$($(GO) tool gofumpt -l $$(git ls-files '*.go')); \
+	  if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+fmt: ## format the Go files
+	$(GO) tool gofumpt -w $$(git ls-files '*.go')
+
+generate: ## regenerate code from the .proto files
+	schemas/generate.sh
+	plugins/generate.sh
+
+check-generated: generate ## fail when generated code is not what its source says
+	git diff --exit-code -- schemas plugins
+
+fuzz: ## run each fuzz target for FUZZTIME
+	@$(GO) list ./... | while read -r pkg; do \
+	  for name in $$($(GO) test -run '^$$' -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	  done; \
+	done
+
+bench: engine ## print the figures that the documentation quotes
+	@.ci/bench
+
+demo: engine ## run the whole loop on examples/corpus and show what to query
+	@.ci/demo
+
+test-clients: engine ## run other people's clients against the embedded servers: kcat, curl, npm packages
+	SPADE_TEST_CLIENTS=1 $(GO) test -count=1 -timeout 10m ./test/clients/...
+
+clean: ## remove what was built; data folders stay
+	rm -rf $(BIN) $(BUILD)
