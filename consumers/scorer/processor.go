@@ -1,0 +1,60 @@
+package scorer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed256f7767/spade/consumers"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/runs"
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// Handler scores what spade.environments and spade.rollouts hold of a run. It is for a group that reads both.
+func Handler(run runs.Run, source *observe.Source, log consumers.Appender) bus.Handler {
+	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+		return &processor{
+			fold: NewPartition(run, source), claim: claim, log: log, next: map[string]int64{},
+		}, nil
+	})
+}
+
+// processor scores one partition.
+type processor struct {
+	fold  *Partition
+	claim *bus.Claim
+	log   consumers.Appender
+	next  map[string]int64 // after what was delivered, by topic
+}
+
+// Process folds a batch, appends what follows from it, and then commits up to the oldest open group in either topic.
+func (p *processor) Process(ctx context.Context, b bus.Batch) error {
+	var results []event.Event
+	for _, ev := range b.Events {
+		events, err := p.fold.Add(ev)
+		if err != nil {
+			return err
+		}
+		results = append(results, events...)
+	}
+	if len(results) > 0 {
+		if err := p.log.Append(ctx, results...); err != nil {
+			return fmt.Errorf("append scores: %w", err)
+		}
+	}
+	p.next[b.Topic] = b.Next
+	for topic, next := range p.next {
+		if oldest, open := p.fold.OldestOpen(topic); open {
+			next = min(next, oldest)
+		}
+		if err := p.claim.Commit(topic, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *processor) Idle(context.Context) error    { return nil }
+func (p *processor) Revoked(context.Context) error { return nil }
+func (p *processor) Lost()                         {}

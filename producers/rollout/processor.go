@@ -1,0 +1,83 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Handler plays what spade.environments accepts.
+func (p *Player) Handler() bus.Handler {
+	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+		return &processor{player: p, claim: claim, open: map[uuid.UUID]design{}}, nil
+	})
+}
+
+// processor plays the environments of one partition. A design comes before its verdict, so offsets are committed no
+// further than the first design that has none.
+type processor struct {
+	player *Player
+	claim  *bus.Claim
+	open   map[uuid.UUID]design
+}
+
+// design is a designed environment without a verdict.
+type design struct {
+	msg    *spadepb.EnvironmentDesigned
+	offset int64
+}
+
+// Process plays the environments that a batch accepts, side by side.
+func (p *processor) Process(ctx context.Context, b bus.Batch) error {
+	work, ctx := errgroup.WithContext(ctx)
+	for _, ev := range b.Events {
+		if !topics.OfRun(ev.Key, p.player.Run.ID) {
+			continue
+		}
+		msg, err := ev.Message()
+		if err != nil {
+			return fmt.Errorf("read environment: %w", err)
+		}
+		if d, ok := p.take(ev, msg); ok {
+			accepted := msg.(*spadepb.EnvironmentAccepted)
+			work.Go(func() error { return p.player.Rollout(ctx, d.msg, accepted) })
+		}
+	}
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	next := b.Next
+	for _, d := range p.open {
+		next = min(next, d.offset)
+	}
+	return p.claim.Commit(b.Topic, next)
+}
+
+// take notes a design, or returns it when the event accepts it.
+func (p *processor) take(ev event.Event, msg any) (accepted design, ok bool) {
+	switch m := msg.(type) {
+	case *spadepb.EnvironmentDesigned:
+		env := uuid.UUID(m.GetEnvId())
+		if _, known := p.open[env]; !known {
+			p.open[env] = design{m, ev.Offset}
+		}
+	case *spadepb.EnvironmentRejected:
+		delete(p.open, uuid.UUID(m.GetEnvId()))
+	case *spadepb.EnvironmentAccepted:
+		env := uuid.UUID(m.GetEnvId())
+		accepted, ok = p.open[env]
+		delete(p.open, env)
+	}
+	return accepted, ok
+}
+
+func (p *processor) Idle(context.Context) error    { return nil }
+func (p *processor) Revoked(context.Context) error { return nil }
+func (p *processor) Lost()                         {}
