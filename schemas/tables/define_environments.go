@@ -33,7 +33,7 @@ func environmentEvents() *Table {
 			col("slot", typInt32, "slot of the iteration, from 0"),
 			col("attempt", typInt32, "attempt at the slot, from 0"),
 			col("design_group", typUUIDNull, "designs whose pay is compared; designed only"),
-			col("policy_version", typInt64, "policy version that designed; designed only"),
+			col("policy_version", typInt64, "policy version that designed"),
 			col("runtime", typLow, "starlark or python; designed only"),
 			col("kind", typLow, "reasoning, tools or game, as the code declares; empty in a designed row"),
 			col("title", typString, "title the code declares; empty in a designed row"),

@@ -26,7 +26,6 @@ func rollouts() *Table {
 			col("final_state_hash", typString, "hash of the last state, hexadecimal"),
 			col("hint", typString, "the hint; hinted arm only"),
 			col("hint_sha256", typString, "digest of the hint, hexadecimal; hinted arm only"),
-			col("hint_guarded", typBool, "the hint carried a fact that no observation of the episode holds"),
 			col("model", typLow, "model that acted"),
 			in("tokens", "prompt_tokens", typInt32, "prompts of the episode"),
 			in("tokens", "completion_tokens", typInt32, "completions of the episode"),

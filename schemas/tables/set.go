@@ -1,0 +1,136 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+)
+
+// MaxBlockBytes is the size at which a block must be cut. One event may exceed it: an event is never cut.
+const MaxBlockBytes = 64 << 20
+
+// ErrInvalid says that an event cannot become rows: an id is not one, or a time lies outside what the warehouse can hold.
+var ErrInvalid = errors.New("event is not valid")
+
+// Block is the rows of one table that are inserted together.
+type Block struct {
+	Table  *Table
+	Record arrow.Record
+}
+
+// Set collects the rows of events in one Arrow builder per table. It is not safe for concurrent use. Release must be
+// called once.
+type Set struct {
+	catalogue *Catalogue
+	mem       memory.Allocator
+	writer    uint64
+	builders  map[string]*builder
+}
+
+// NewSet makes an empty set whose rows carry the writer's token.
+func NewSet(mem memory.Allocator, c *Catalogue, writer uint64) *Set {
+	return &Set{catalogue: c, mem: mem, writer: writer, builders: map[string]*builder{}}
+}
+
+// Append adds the rows of an event, whose payload is msg. Either all of them are added or, with ErrInvalid or
+// event.ErrUnknownType, none.
+func (s *Set) Append(ev *event.Event, msg proto.Message) error {
+	if err := checkTimes(ev); err != nil {
+		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
+	}
+	if err := s.convert(ev, msg); err != nil {
+		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
+	}
+	return nil
+}
+
+// AppendEmbedding adds the vector of a document or design that the built-in embedder computed; ev is its event.
+func (s *Set) AppendEmbedding(ev *event.Event, v *spadepb.EmbeddingComputed) error {
+	if err := s.embeddingComputed(ev, v); err != nil {
+		return fmt.Errorf("embedding of %s: %w", ev.ID, err)
+	}
+	return nil
+}
+
+// Bytes is about the size of the largest table's rows.
+func (s *Set) Bytes() int {
+	most := 0
+	for _, b := range s.builders {
+		most = max(most, b.bytes)
+	}
+	return most
+}
+
+// Blocks hands out what has been collected, one block per table that has rows, in the order of the catalogue, and leaves the
+// set empty. The caller releases the records.
+func (s *Set) Blocks() []Block {
+	var blocks []Block
+	for _, t := range s.catalogue.Tables {
+		b := s.builders[t.Name]
+		if b == nil || b.rows == 0 {
+			continue
+		}
+		blocks = append(blocks, Block{Table: t, Record: b.rb.NewRecord()})
+		b.rows, b.bytes = 0, 0
+	}
+	return blocks
+}
+
+// Release frees the builders. Rows that were not handed out are lost.
+func (s *Set) Release() {
+	for _, b := range s.builders {
+		b.rb.Release()
+	}
+	clear(s.builders)
+}
+
+// table is the builder of a table of the catalogue.
+func (s *Set) table(name string) *builder {
+	b := s.builders[name]
+	if b == nil {
+		b = newBuilder(s.mem, s.catalogue.byName[name])
+		s.builders[name] = b
+	}
+	return b
+}
+
+// checkIDs refuses ids that are not 16 bytes.
+func checkIDs(ids ...[]byte) error {
+	for _, id := range ids {
+		if len(id) != 16 {
+			return fmt.Errorf("an id has %d bytes: %w", len(id), ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// checkOptional refuses ids that are neither missing nor 16 bytes.
+func checkOptional(ids ...[]byte) error {
+	for _, id := range ids {
+		if len(id) != 0 && len(id) != 16 {
+			return fmt.Errorf("an id has %d bytes: %w", len(id), ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// checkTimes refuses times outside DateTime64(6).
+func checkTimes(ev *event.Event) error {
+	times := []time.Time{ev.Time}
+	for _, t := range []interface{ AsTime() time.Time }{ev.Observed.GetStartedAt(), ev.Observed.GetFinishedAt()} {
+		times = append(times, t.AsTime())
+	}
+	for _, t := range times {
+		if y := t.UTC().Year(); y < 1900 || y > 2299 {
+			return fmt.Errorf("time %s lies outside 1900 to 2299: %w", t.UTC().Format(time.RFC3339), ErrInvalid)
+		}
+	}
+	return nil
+}
