@@ -62,16 +62,6 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atLeastOne accepts one argument or more.
-func atLeastOne(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return exactArgs(name)(cmd, args)
-		}
-		return nil
-	}
-}
-
 func unknownCommand(cmd *cobra.Command, name string) error {
 	err := usage(fmt.Errorf("%s has no command %q", cmd.CommandPath(), name))
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {

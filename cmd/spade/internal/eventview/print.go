@@ -1,0 +1,74 @@
+package eventview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// Printer writes events as they come.
+type Printer struct {
+	Out     io.Writer
+	JSON    bool         // one JSON object a line
+	Columns int          // lines of text are cut to it; 0 = not at all
+	Style   screen.Style // of lines of text
+}
+
+// Print writes one event.
+func (p Printer) Print(ev event.Event) error {
+	if p.JSON {
+		line, err := JSON(ev)
+		if err != nil {
+			return err
+		}
+		// JSON escapes the ASCII control characters only; C1 controls, which move cursors too, and the like are left.
+		_, err = fmt.Fprintln(p.Out, escapeJSON(string(line)))
+		return err
+	}
+	line, err := p.line(ev)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Out, line)
+	return err
+}
+
+// line is the event as one line: where it stands, when it was made, what it is, and its payload.
+func (p Printer) line(ev event.Event) (string, error) {
+	msg, err := ev.Message()
+	if err != nil {
+		return "", err
+	}
+	payload, err := Message(msg)
+	if err != nil {
+		return "", err
+	}
+	_, kind, _ := strings.Cut(ev.Type, "v1.")
+	at := fmt.Sprintf("%d@%d", ev.Partition, ev.Offset)
+	when := ev.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	text := screen.Escape(string(payload))
+	if p.Columns > 0 {
+		used := screen.Width(at) + screen.Width(when) + screen.Width(kind) + 6
+		text = screen.Fit(text, max(20, p.Columns-used))
+	}
+	return fmt.Sprintf("%s  %s  %s  %s", p.Style.Dim(at), p.Style.Dim(when), p.Style.Bold(kind), text), nil
+}
+
+// escapeJSON escapes what Escape would, as JSON does it.
+func escapeJSON(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		if r < 0x20 || screen.Escape(string(r)) == string(r) {
+			b.WriteRune(r)
+		} else if r > 0xffff {
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
