@@ -69,7 +69,7 @@ func decodeRecord(body []byte) (kind byte, items []item, err error) {
 	d := decoder{rest: body}
 	kind = d.byte()
 	n := d.uvarint()
-	if kind < recordPut || kind > recordDelete || n > uint64(len(d.rest)/(idSize+1)) {
+	if d.bad || kind < recordPut || kind > recordDelete || n > uint64(len(d.rest)/(idSize+1)) {
 		return 0, nil, errRecord
 	}
 	items = make([]item, 0, n)
@@ -143,7 +143,7 @@ func (d *decoder) floats(n uint64) []float32 {
 		return nil
 	}
 	b := d.take(4 * n)
-	out := make([]float32, n)
+	out := make([]float32, len(b)/4)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}

@@ -64,13 +64,13 @@ func denseOf(v *pb.Vectors) ([]float32, error) {
 }
 
 func denseVector(v *pb.Vector) ([]float32, error) {
-	switch o := v.GetVector().(type) {
-	case *pb.Vector_Dense:
+	if o, ok := v.GetVector().(*pb.Vector_Dense); ok {
 		return o.Dense.GetData(), nil
-	case nil:
-		if v.GetIndices() == nil && v.GetVectorsCount() == 0 {
-			return v.GetData(), nil //nolint:staticcheck // older clients still send the deprecated field
-		}
+	}
+	//lint:ignore SA1019 clients before 1.16 send the flat fields
+	flat, sparse, multi := v.GetData(), v.GetIndices() != nil, v.GetVectorsCount() != 0
+	if v.GetVector() == nil && !sparse && !multi {
+		return flat, nil
 	}
 	return nil, errUnsupported("a vector that is not dense")
 }

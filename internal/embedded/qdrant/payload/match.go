@@ -29,10 +29,14 @@ func compileMatch(m *pb.Match) (func(*pb.Value) bool, error) {
 		return func(v *pb.Value) bool { return isInteger(v) && slices.Contains(set, v.GetIntegerValue()) }, nil
 	case *pb.Match_ExceptKeywords:
 		set := k.ExceptKeywords.GetStrings()
-		return func(v *pb.Value) bool { return !isNull(v) && (!isString(v) || !slices.Contains(set, v.GetStringValue())) }, nil
+		return func(v *pb.Value) bool {
+			return !isNull(v) && (!isString(v) || !slices.Contains(set, v.GetStringValue()))
+		}, nil
 	case *pb.Match_ExceptIntegers:
 		set := k.ExceptIntegers.GetIntegers()
-		return func(v *pb.Value) bool { return !isNull(v) && (!isInteger(v) || !slices.Contains(set, v.GetIntegerValue())) }, nil
+		return func(v *pb.Value) bool {
+			return !isNull(v) && (!isInteger(v) || !slices.Contains(set, v.GetIntegerValue()))
+		}, nil
 	case *pb.Match_Text:
 		return func(v *pb.Value) bool { return isString(v) && strings.Contains(v.GetStringValue(), k.Text) }, nil
 	case *pb.Match_TextAny:
