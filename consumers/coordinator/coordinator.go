@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,8 +90,8 @@ func (c *Coordinator) Next() ([]event.Event, error) {
 			return nil, err
 		}
 		events = append(events, requests...)
-		if it.complete() && !it.closed {
-			ev, err := c.event(ids.Iteration(c.Run.ID, k), it.close(c.Run.ID, k, c.acceptedBefore(k)))
+		if !it.closed && it.complete() {
+			ev, err := c.event(ids.Iteration(c.Run.ID, k), it.close(c.Run.ID, k, c.AcceptedBefore(k)))
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +129,7 @@ func (c *Coordinator) requests(k int, it *iteration) ([]event.Event, error) {
 			Iteration:        int32(k),
 			Slot:             int32(slot),
 			PolicyVersion:    c.versionFor(k),
-			MemoryVersion:    c.acceptedBefore(k),
+			MemoryVersion:    c.AcceptedBefore(k),
 			DesignGroup:      group[:],
 			ExpectedDesigns:  c.Run.Config.GetDesigns(),
 			ExpectedAttempts: int32(c.Run.Attempts(ids.ArmPlain)),
@@ -163,8 +164,8 @@ func (c *Coordinator) mayBegin(k int) bool {
 	return true
 }
 
-// acceptedBefore is the number of environments accepted in the iterations before k: the memory version of iteration k.
-func (c *Coordinator) acceptedBefore(k int) int64 {
+// AcceptedBefore is the number of environments accepted in the iterations before k: the memory version of iteration k.
+func (c *Coordinator) AcceptedBefore(k int) int64 {
 	var n int64
 	for _, it := range c.iterations[:k] {
 		n += int64(len(it.accepted))
@@ -183,11 +184,16 @@ func (c *Coordinator) done() bool {
 		return false
 	}
 	for _, v := range EvaluatedVersions(c.Run) {
-		if len(c.evaluated[v]) < c.Episodes {
+		if c.NeedsEvaluation(v) {
 			return false
 		}
 	}
 	return true
+}
+
+// NeedsEvaluation reports whether a policy version is one to be evaluated and the log lacks episodes of it.
+func (c *Coordinator) NeedsEvaluation(version int64) bool {
+	return slices.Contains(EvaluatedVersions(c.Run), version) && len(c.evaluated[version]) < c.Episodes
 }
 
 // EvaluatedVersions are the policy versions at which a run plays its suites: the first, the last, and every eval_every-th

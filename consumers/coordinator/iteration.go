@@ -25,6 +25,7 @@ type iteration struct {
 	regrets     map[uuid.UUID]*spadepb.RegretEstimated
 	unavailable map[uuid.UUID]bool
 	rewarded    map[uuid.UUID]bool
+	steps       int // of rollouts
 	closed      bool
 	summary     *spadepb.IterationClosed
 }
@@ -34,7 +35,6 @@ type played struct {
 	arm    string
 	reward float64
 	valid  bool
-	steps  int
 }
 
 func newIteration(slots int) *iteration {
@@ -67,9 +67,11 @@ func (it *iteration) add(msg proto.Message) error {
 			it.end(m.GetSlot())
 		}
 	case *spadepb.RolloutCompleted:
-		putFirst(it.rollouts, m.GetRolloutId(), played{
-			m.GetArm(), m.GetTotalReward(), outcome.Valid(m.GetOutcome()), len(m.GetSteps()),
-		})
+		if putFirst(it.rollouts, m.GetRolloutId(), played{
+			m.GetArm(), m.GetTotalReward(), outcome.Valid(m.GetOutcome()),
+		}) {
+			it.steps += len(m.GetSteps())
+		}
 	case *spadepb.RolloutDropped:
 		it.dropped[uuid.UUID(m.GetRolloutId())] = true
 	case *spadepb.RegretEstimated:
@@ -84,10 +86,13 @@ func (it *iteration) add(msg proto.Message) error {
 	return nil
 }
 
-func putFirst[T any](m map[uuid.UUID]T, id []byte, value T) {
-	if _, ok := m[uuid.UUID(id)]; !ok {
-		m[uuid.UUID(id)] = value
+// putFirst keeps the first value of an id and reports whether this is it.
+func putFirst[T any](m map[uuid.UUID]T, id []byte, value T) bool {
+	if _, ok := m[uuid.UUID(id)]; ok {
+		return false
 	}
+	m[uuid.UUID(id)] = value
+	return true
 }
 
 func (it *iteration) end(slot int32) {
@@ -131,12 +136,10 @@ func (it *iteration) close(run uuid.UUID, k int, acceptedBefore int64) *spadepb.
 		RegretsEstimated:   int32(len(it.regrets)),
 		RegretsUnavailable: int32(len(it.unavailable)),
 		AcceptedBefore:     acceptedBefore,
+		Steps:              int64(it.steps),
 	}
 	for _, ok := range it.accepted {
 		s.PolicyVersion = max(s.PolicyVersion, ok.GetPolicyVersion())
-	}
-	for _, id := range sorted(it.rollouts) {
-		s.Steps += int64(it.rollouts[id].steps)
 	}
 	s.RewardPlain = it.meanReward(ids.ArmPlain)
 	s.RewardHinted = it.meanReward(ids.ArmHinted)
@@ -239,9 +242,7 @@ func (c *Coordinator) Status() Status {
 		s.Accepted += len(it.accepted)
 		s.Rejected += len(it.rejected)
 		s.Rollouts += len(it.rollouts)
-		for _, r := range it.rollouts {
-			s.Steps += r.steps
-		}
+		s.Steps += it.steps
 		if it.closed {
 			s.Last = it.summary
 		}

@@ -6,26 +6,28 @@ import (
 
 	"github.com/seed256f7767/spade/consumers"
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
 // Handler scores what spade.environments and spade.rollouts hold of a run. It is for a group that reads both.
-func Handler(run runs.Run, source *observe.Source, log consumers.Appender) bus.Handler {
+func Handler(run runs.Run, source *observe.Source, log consumers.Appender, poison *deadletter.Writer) bus.Handler {
 	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
 		return &processor{
-			fold: NewPartition(run, source), claim: claim, log: log, next: map[string]int64{},
+			fold: NewPartition(run, source), claim: claim, log: log, poison: poison, next: map[string]int64{},
 		}, nil
 	})
 }
 
 // processor scores one partition.
 type processor struct {
-	fold  *Partition
-	claim *bus.Claim
-	log   consumers.Appender
-	next  map[string]int64 // after what was delivered, by topic
+	fold   *Partition
+	claim  *bus.Claim
+	log    consumers.Appender
+	poison *deadletter.Writer
+	next   map[string]int64 // after what was delivered, by topic
 }
 
 // Process folds a batch, appends what follows from it, and then commits up to the oldest open group in either topic.
@@ -34,7 +36,10 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	for _, ev := range b.Events {
 		events, err := p.fold.Add(ev)
 		if err != nil {
-			return err
+			if err := p.poison.Event(ctx, ev, err); err != nil {
+				return err
+			}
+			continue
 		}
 		results = append(results, events...)
 	}

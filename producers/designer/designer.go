@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/internal/runs"
@@ -31,7 +31,7 @@ type Settings struct {
 	Memory    Memory
 	Documents Documents
 	Source    *observe.Source
-	Logger    *slog.Logger
+	Poison    *deadletter.Writer
 }
 
 // Designer answers the design requests of one run. It may be used concurrently.

@@ -2,7 +2,6 @@ package designer
 
 import (
 	"context"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,7 +33,10 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		msg, err := ev.Message()
 		if err != nil {
-			return fmt.Errorf("read request: %w", err)
+			if err := p.designer.Poison.Event(ctx, ev, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if req, ok := msg.(*spadepb.DesignRequested); ok {
 			work.Go(func() error { return p.designer.Design(ctx, req) })

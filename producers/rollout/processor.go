@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -43,7 +42,10 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		msg, err := ev.Message()
 		if err != nil {
-			return fmt.Errorf("read environment: %w", err)
+			if err := p.player.Poison.Event(ctx, ev, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if d, ok := p.take(ev, msg); ok {
 			accepted := msg.(*spadepb.EnvironmentAccepted)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/play"
 	"github.com/seed256f7767/spade/internal/policy"
@@ -41,6 +42,7 @@ type Settings struct {
 	Model   string
 	Workers Workers
 	Source  *observe.Source
+	Poison  *deadletter.Writer
 }
 
 // Player plays the accepted environments of one run. It may be used concurrently.
