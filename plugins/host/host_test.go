@@ -1,0 +1,395 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/seed256f7767/spade/internal/policy"
+	"github.com/seed256f7767/spade/plugins"
+	"github.com/seed256f7767/spade/plugins/host"
+	"github.com/seed256f7767/spade/plugins/plugintest"
+	"github.com/seed256f7767/spade/plugins/sdk"
+)
+
+const modeEnv = "SPADE_HOST_TEST"
+
+// TestMain makes this binary its own plugin: with the mode in the environment it behaves, or misbehaves, as one.
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv(modeEnv); mode {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "host":
+		actAsHost()
+	default:
+		actAsPlugin(mode)
+	}
+}
+
+func actAsPlugin(mode string) {
+	var t sdk.Trainer = &plugintest.Echo{}
+	switch mode {
+	case "prints":
+		fmt.Println("Loading the \x1b[31mweights\x1b[0m ...")
+	case "exits":
+		for i := range 30 {
+			fmt.Fprintln(os.Stderr, "cause line", i)
+		}
+		os.Exit(7)
+	case "hangs":
+		time.Sleep(time.Hour)
+	case "no line end":
+		fmt.Print(strings.Repeat("x", 100_000))
+		time.Sleep(time.Hour)
+	case "env":
+		fmt.Println(strings.Join(os.Environ(), " "))
+		return
+	case "dies":
+		t = dies{t}
+	case "short":
+		t = short{t}
+	case "forgets":
+		t = forgets{t}
+	case "stays":
+		t = stays{t}
+	case "retry":
+		t = retry{t}
+	case "panics":
+		t = panics{t}
+	case "chatty":
+		t = chatty{t}
+	}
+	sdk.Serve(t)
+}
+
+type dies struct{ sdk.Trainer }
+
+func (d dies) Train(_ context.Context, _, _ int64, batches plugins.Batches) (plugins.Result, error) {
+	for range batches {
+		fmt.Fprintln(os.Stderr, "out of memory at layer 3")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return plugins.Result{}, nil
+}
+
+type short struct{ sdk.Trainer }
+
+func (s short) Generate(ctx context.Context, r policy.Role, v int64, p []policy.Prompt, emit func([]policy.Completion) error) error {
+	return s.Trainer.Generate(ctx, r, v, p[:len(p)-1], emit)
+}
+
+type forgets struct{ sdk.Trainer }
+
+func (f forgets) Train(ctx context.Context, from, to int64, _ plugins.Batches) (plugins.Result, error) {
+	return f.Trainer.Train(ctx, from, to, func(func(arrow.Record, error) bool) {})
+}
+
+type stays struct{ sdk.Trainer }
+
+func (s stays) Shutdown(ctx context.Context) error {
+	<-ctx.Done()
+	time.Sleep(time.Hour)
+	return nil
+}
+
+type retry struct{ sdk.Trainer }
+
+func (r retry) Generate(context.Context, policy.Role, int64, []policy.Prompt, func([]policy.Completion) error) error {
+	return &plugins.RetryAfterError{After: 1500 * time.Millisecond, Message: "device is busy"}
+}
+
+type panics struct{ sdk.Trainer }
+
+func (p panics) Generate(context.Context, policy.Role, int64, []policy.Prompt, func([]policy.Completion) error) error {
+	var m map[string]int
+	m["x"]++
+	return nil
+}
+
+type chatty struct{ sdk.Trainer }
+
+func (c chatty) Generate(ctx context.Context, r policy.Role, v int64, p []policy.Prompt, emit func([]policy.Completion) error) error {
+	fmt.Println(strings.Repeat("progress ", 50_000))
+	return c.Trainer.Generate(ctx, r, v, p, emit)
+}
+
+// socketDir is a folder with a short path, which t.TempDir does not promise.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func config(t testing.TB, mode string) host.Config {
+	t.Helper()
+	return host.Config{Command: []string{os.Args[0]}, Env: []string{modeEnv + "=" + mode}, SocketDir: socketDir(t), StartTimeout: 20 * time.Second, StopGrace: 300 * time.Millisecond}
+}
+
+func launch(t testing.TB, mode string) *host.Plugin {
+	t.Helper()
+	p, err := host.Launch(context.Background(), config(t, mode), host.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Shutdown(context.Background()) })
+	if _, err := p.Open(context.Background(), "{}", 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestConformance(t *testing.T) {
+	plugintest.Run(t, func(ctx context.Context) (*host.Plugin, error) {
+		return host.Launch(ctx, config(t, "echo"), host.Settings{})
+	})
+}
+
+func TestPrintBeforeHandshakeIsShown(t *testing.T) {
+	_, err := host.Launch(t.Context(), config(t, "prints"), host.Settings{})
+	var h *host.HandshakeError
+	if !errors.Is(err, host.ErrHandshake) || !errors.As(err, &h) {
+		t.Fatalf("got %v, want a HandshakeError", err)
+	}
+	if want := `Loading the \x1b[31mweights\x1b[0m ...`; h.Line != want {
+		t.Errorf("line %q, want %q", h.Line, want)
+	}
+}
+
+func TestExitBeforeHandshakeShowsStderr(t *testing.T) {
+	_, err := host.Launch(t.Context(), config(t, "exits"), host.Settings{})
+	var h *host.HandshakeError
+	if !errors.As(err, &h) {
+		t.Fatalf("got %v, want a HandshakeError", err)
+	}
+	if h.Exit != "exit status 7" || len(h.Stderr) != 20 || h.Stderr[19] != "cause line 29" {
+		t.Errorf("exit %q, stderr %q", h.Exit, h.Stderr)
+	}
+}
+
+func TestStartTimesOut(t *testing.T) {
+	for _, mode := range []string{"hangs", "no line end"} {
+		cfg := config(t, mode)
+		cfg.StartTimeout = 300 * time.Millisecond
+		if _, err := host.Launch(t.Context(), cfg, host.Settings{}); !errors.Is(err, host.ErrHandshake) {
+			t.Errorf("%s: got %v, want ErrHandshake", mode, err)
+		}
+	}
+}
+
+func TestStartIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := host.Launch(ctx, config(t, "hangs"), host.Settings{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+}
+
+func TestMissingProgram(t *testing.T) {
+	cfg := config(t, "echo")
+	cfg.Command = []string{filepath.Join(t.TempDir(), "none")}
+	if _, err := host.Launch(t.Context(), cfg, host.Settings{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want ErrNotExist", err)
+	}
+}
+
+func TestConfigNamesEveryProblem(t *testing.T) {
+	_, err := host.Launch(t.Context(), host.Config{Env: []string{"novalue"}, StopGrace: -1}, host.Settings{})
+	if !errors.Is(err, host.ErrConfig) || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("got %v, want three problems", err)
+	}
+}
+
+func TestLongSocketFolderIsRefused(t *testing.T) {
+	cfg := config(t, "echo")
+	cfg.SocketDir = filepath.Join(t.TempDir(), strings.Repeat("d", 90))
+	if _, err := host.Launch(t.Context(), cfg, host.Settings{}); !errors.Is(err, host.ErrConfig) {
+		t.Errorf("got %v, want ErrConfig", err)
+	}
+}
+
+func TestEnvironmentIsAnAllowList(t *testing.T) {
+	t.Setenv("SPADE_CANARY_SECRET", "canary-value")
+	t.Setenv("SPADE_PASSED", "passed-value")
+	cfg := config(t, "env")
+	cfg.PassEnv = []string{"SPADE_PASSED"}
+	_, err := host.Launch(t.Context(), cfg, host.Settings{})
+	var h *host.HandshakeError
+	if !errors.As(err, &h) {
+		t.Fatalf("got %v", err)
+	}
+	if strings.Contains(err.Error(), "canary") || strings.Contains(h.Line, "canary") {
+		t.Error("a variable that is not on the list reached the plugin")
+	}
+}
+
+func TestDeathInMidBatch(t *testing.T) {
+	p := launch(t, "dies")
+	_, err := p.Train(t.Context(), 0, 1, plugintest.Batches(t, 2000, plugintest.AgentRows(4000)))
+	var c *host.CrashError
+	if !errors.Is(err, host.ErrCrashed) || !errors.As(err, &c) {
+		t.Fatalf("got %v, want a CrashError", err)
+	}
+	if !strings.Contains(c.Exit, "killed") {
+		t.Errorf("exit %q", c.Exit)
+	}
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); !errors.Is(err, host.ErrCrashed) {
+		t.Errorf("afterwards: got %v, want ErrCrashed", err)
+	}
+}
+
+func TestShortAnswers(t *testing.T) {
+	p := launch(t, "short")
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(3)); !errors.Is(err, host.ErrShortStream) {
+		t.Errorf("got %v, want ErrShortStream", err)
+	}
+}
+
+func TestTrainThatReadsNothing(t *testing.T) {
+	p := launch(t, "forgets")
+	rows := plugintest.AgentRows(1)
+	rows[0].Messages[0].Content = strings.Repeat("x", 1<<20)
+	many := slices.Repeat(rows, 100)
+	if _, err := p.Train(t.Context(), 0, 1, plugintest.Batches(t, 0, many)); !errors.Is(err, host.ErrShortStream) {
+		t.Errorf("got %v, want ErrShortStream", err)
+	}
+}
+
+func TestRetryAfterCrossesTheWire(t *testing.T) {
+	_, err := launch(t, "retry").Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1))
+	var r *plugins.RetryAfterError
+	if !errors.Is(err, plugins.ErrRetryAfter) || !errors.As(err, &r) || r.After != 1500*time.Millisecond {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPanicIsAPermanentError(t *testing.T) {
+	p := launch(t, "panics")
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); !errors.Is(err, plugins.ErrPermanent) || !strings.Contains(err.Error(), "nil map") {
+		t.Errorf("got %v", err)
+	}
+	if h, err := p.Health(t.Context()); err != nil || !h.Ready {
+		t.Errorf("afterwards: %+v, %v", h, err)
+	}
+}
+
+func TestPrintsAfterHandshakeDoNoHarm(t *testing.T) {
+	p := launch(t, "chatty")
+	for range 5 {
+		if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPluginThatWillNotStopIsEnded(t *testing.T) {
+	p := launch(t, "stays")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := p.Shutdown(ctx); err == nil {
+		t.Error("no error from a plugin that did not stop as asked")
+	}
+	<-p.Exited()
+}
+
+func TestPluginDiesWithItsHost(t *testing.T) {
+	dir := socketDir(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), modeEnv+"=host", "SPADE_HOST_TEST_DIR="+dir)
+	var out bytes.Buffer
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	buf := make([]byte, 32)
+	n, err := r.Read(buf)
+	if err != nil {
+		t.Fatal(err, out.String())
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(buf[:n])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_ = r.Close()
+	deadline := time.Now().Add(5 * time.Second)
+	for alive(pid) {
+		if time.Now().After(deadline) {
+			t.Fatal("the plugin outlives its host")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	// The killed host left its socket folder; the next host removes it.
+	cfg := config(t, "echo")
+	cfg.SocketDir = dir
+	p, err := host.Launch(t.Context(), cfg, host.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func alive(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) == nil
+	}
+	_, rest, _ := strings.Cut(string(raw), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+func actAsHost() {
+	p, err := host.Launch(context.Background(), host.Config{
+		Command: []string{os.Args[0]}, Env: []string{modeEnv + "=echo"}, SocketDir: os.Getenv("SPADE_HOST_TEST_DIR"),
+	}, host.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(host.Pid(p))
+	time.Sleep(time.Hour)
+}
+
+func BenchmarkTrainTransfer(b *testing.B) {
+	p := launch(b, "echo")
+	rows := plugintest.AgentRows(64)
+	for i := range rows {
+		rows[i].Messages[0].Content = strings.Repeat("observation line\n", 16<<10)
+	}
+	batches := plugintest.Batches(b, 0, rows)
+	b.SetBytes(int64(64 * 16 << 10 * 17))
+	b.ResetTimer()
+	for b.Loop() {
+		if _, err := p.Train(context.Background(), 0, 1, batches); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
