@@ -142,3 +142,20 @@ func unquote(s string) string {
 	s = s[1 : len(s)-1]
 	return strings.NewReplacer(q+q, q, `\`+q, q, `\\`, `\`).Replace(s)
 }
+
+// ReplaceWord puts text in place of every bare word in sql that reads name, outside quotes and comments.
+func ReplaceWord(sql, name, text string) string {
+	all, err := tokens(sql)
+	if err != nil {
+		return sql
+	}
+	var out strings.Builder
+	last := 0
+	for _, t := range all {
+		if t.kind == word && strings.EqualFold(sql[t.start:t.end], name) {
+			out.WriteString(sql[last:t.start] + text)
+			last = t.end
+		}
+	}
+	return out.String() + sql[last:]
+}

@@ -1,0 +1,37 @@
+package clickhouse
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed256f7767/spade/internal/embedded/clickhouse/child"
+)
+
+// Classes of failure, for errors.Is.
+var (
+	// ErrLibrary: libchdb cannot be loaded.
+	ErrLibrary = errors.New("the ClickHouse engine cannot be loaded")
+	// ErrAddress: the address is taken, or not to be had.
+	ErrAddress = errors.New("the address cannot be listened on")
+	// ErrLocked: another process uses the folder.
+	ErrLocked = errors.New("the data folder is in use")
+	// ErrFolder: the engine cannot open the folder, which may be damaged or another version's.
+	ErrFolder = errors.New("the data folder cannot be opened")
+	// ErrDied: the child ended by itself.
+	ErrDied = errors.New("the ClickHouse process ended")
+)
+
+var classes = map[string]error{
+	child.ClassLibrary: ErrLibrary,
+	child.ClassAddress: ErrAddress,
+	child.ClassLocked:  ErrLocked,
+	child.ClassFolder:  ErrFolder,
+}
+
+// startError is what a child said instead of Ready.
+func startError(r child.Ready) error {
+	if class := classes[r.Class]; class != nil {
+		return fmt.Errorf("start the embedded ClickHouse: %w: %s", class, r.Error)
+	}
+	return fmt.Errorf("start the embedded ClickHouse: %s", r.Error)
+}
