@@ -22,18 +22,15 @@ func playWith(t *testing.T, env *Env, n int, next func(ep *Episode, r *seed.Rand
 		r := seed.FromEnvSeed(uint64(1000 + i))
 		for !ep.Done {
 			if len(ep.Actions) == 0 {
-				t.Fatalf("%s: no legal action before the end", env.Title)
+				t.Fatalf("%s: no legal action before the end", env.Meta.Title)
 			}
 			if err := ep.Step(next(ep, r)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		v, err := ep.Verify()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := ep.Verify
 		if math.Abs(v-ep.Return) > 1e-6 || v < 0 || v > 1 {
-			t.Fatalf("%s seed %d: return %v, verify %v", env.Title, i, ep.Return, v)
+			t.Fatalf("%s seed %d: return %v, verify %v", env.Meta.Title, i, ep.Return, v)
 		}
 		o.mean += v / float64(n)
 		if v > 0.999 {
@@ -41,22 +38,6 @@ func playWith(t *testing.T, env *Env, n int, next func(ep *Episode, r *seed.Rand
 		}
 	}
 	return o
-}
-
-func solutionOf(t *testing.T, env *Env, i int) (*Episode, []string) {
-	t.Helper()
-	ep, err := env.Reset(uint64(i))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := ep.Solve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ep.Hint(); err != nil {
-		t.Fatal(err)
-	}
-	return ep, plan
 }
 
 func TestSuiteTasksAreSoundAndNotTrivial(t *testing.T) {
@@ -67,23 +48,22 @@ func TestSuiteTasksAreSoundAndNotTrivial(t *testing.T) {
 	for _, s := range all {
 		for _, task := range s.Tasks {
 			t.Run(s.Name+"/"+task.ID, func(t *testing.T) {
-				env, err := Load(task.File, task.Code)
+				env, err := Load(task.Code)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range 40 {
-					ep, plan := solutionOf(t, env, i)
-					for _, a := range plan {
+					ep, err := env.Reset(uint64(i))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, a := range ep.Solution {
 						if err := ep.Step(a); err != nil {
 							t.Fatal(err)
 						}
 					}
-					v, err := ep.Verify()
-					if err != nil {
-						t.Fatal(err)
-					}
-					if v < 1-1e-9 || !ep.Done || math.Abs(ep.Return-v) > 1e-6 {
-						t.Fatalf("seed %d: solution %q scores %v, done %v", i, plan, v, ep.Done)
+					if ep.Verify < 1-1e-9 || !ep.Done || math.Abs(ep.Return-ep.Verify) > 1e-6 || ep.Hint == "" {
+						t.Fatalf("seed %d: solution %q scores %v, done %v", i, ep.Solution, ep.Verify, ep.Done)
 					}
 				}
 				random := playWith(t, env, 200, func(ep *Episode, r *seed.Rand) string { return ep.Actions[r.IntN(len(ep.Actions))] })
