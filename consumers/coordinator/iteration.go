@@ -112,7 +112,7 @@ func (it *iteration) complete() bool {
 	if !it.designed() || len(it.regrets)+len(it.unavailable) < len(it.accepted) {
 		return false
 	}
-	if len(it.rewarded) < len(it.accepted)+len(it.rejected) {
+	if ended := len(it.accepted) + len(it.rejected); len(it.designs) < ended || len(it.rewarded) < ended {
 		return false
 	}
 	expected := 0
