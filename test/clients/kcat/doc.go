@@ -1,0 +1,3 @@
+// Package kcat holds tests that read the embedded Kafka with kcat, a client that nobody here wrote: it shows the log is
+// plain Kafka with CloudEvents headers.
+package kcat
