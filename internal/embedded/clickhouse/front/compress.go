@@ -3,6 +3,7 @@ package front
 import (
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -142,9 +143,23 @@ func decodeBody(r *http.Request, values url.Values) (io.Reader, error) {
 		return nil, &engine.Error{Code: codeCannotRead, Message: "the body is not what its Content-Encoding says: " + err.Error()}
 	}
 	if enabled(values.Get("decompress")) {
-		return compress.NewReader(body), nil
+		return blockReader{compress.NewReader(body)}, nil
 	}
 	return body, nil
+}
+
+// blockReader reads compressed blocks. The library under it reports a clean end, before the header of a block, as an
+// error around io.EOF, and a cut behind a header likewise: only the text tells them apart.
+type blockReader struct{ in io.Reader }
+
+func (b blockReader) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if errors.Is(err, io.EOF) && strings.HasSuffix(err.Error(), "header: EOF") {
+		err = io.EOF
+	} else if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 func multipartReader(body io.Reader, boundary string) *multipart.Reader {

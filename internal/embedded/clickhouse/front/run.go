@@ -185,7 +185,8 @@ func (h *Handler) stream(conn *engine.Conn, req *request, s sqlguard.Statement, 
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		_, stats, err := conn.Exec(s.WithOutput("INTO OUTFILE "+engine.QuoteString(p.path)+" APPEND", format), "Null", req.params...)
+		// The format is given twice: SHOW statements print nothing when the handle's own format is Null.
+		_, stats, err := conn.Exec(s.WithOutput("INTO OUTFILE "+engine.QuoteString(p.path)+" APPEND", format), format, req.params...)
 		ended <- outcome{stats, errors.Join(err, p.end())}
 	}()
 	a.begin(format)
