@@ -185,7 +185,7 @@ func attack(t *testing.T, layers Layer, name, arg string) string {
 	}
 	defer canary.Close()
 	cmd := exec.Command(exe, "__attack", strconv.FormatUint(uint64(layers), 10), name, arg)
-	cmd.Env = []string{"GOTRACEBACK=none"}
+	cmd.Env = []string{"GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"}
 	cmd.ExtraFiles = []*os.File{canary}
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

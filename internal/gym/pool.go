@@ -1,0 +1,175 @@
+package gym
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/seed256f7767/spade/internal/gym/wire"
+)
+
+// Pool starts and bounds worker processes. It may be used from several goroutines.
+type Pool struct {
+	cfg     Config
+	log     *slog.Logger
+	command []string
+	slots   *semaphore.Weighted
+
+	// mu guards the following.
+	mu      sync.Mutex
+	spawner *spawner
+	dog     *watchdog
+	tier    string
+	open    map[*Worker]struct{}
+	closed  bool
+}
+
+// NewPool checks the configuration and does nothing else.
+func NewPool(cfg Config, set Settings) (*Pool, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("environment workers: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	command := set.Command
+	if len(command) == 0 {
+		self, err := selfCommand()
+		if err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+		command = []string{self, ChildCommand}
+	}
+	log := set.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Pool{
+		cfg: cfg, log: log, command: command, tier: cfg.Sandbox,
+		slots: semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
+	}, nil
+}
+
+// Start begins to keep spare processes and tests that the sandbox holds: a probe from the inside finds every door
+// closed, and a source that wants two gigabytes dies of it. A *SandboxError says what is missing; nothing runs then.
+func (p *Pool) Start(ctx context.Context) error {
+	p.mu.Lock()
+	if p.closed || p.spawner != nil {
+		p.mu.Unlock()
+		return fmt.Errorf("%w: the pool has been started or closed before", ErrMisuse)
+	}
+	t, _ := tierOf(p.cfg.Sandbox)
+	p.spawner = newSpawner(p.command, wire.Hello{
+		Require: uint32(t.require), Want: uint32(t.want),
+		MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
+	}, max(p.cfg.Spares, 0), p.cfg.MaxWorkers)
+	p.dog = newWatchdog(p.cfg.MemoryBytes)
+	p.spawner.start()
+	go p.dog.run()
+	p.mu.Unlock()
+
+	if err := p.selfTest(ctx); err != nil {
+		return errors.Join(err, p.Shutdown(ctx))
+	}
+	if p.cfg.Sandbox != SandboxFull {
+		p.log.WarnContext(ctx, "environment code runs without the full sandbox", "sandbox_tier", p.cfg.Sandbox)
+	}
+	p.log.InfoContext(ctx, "environment workers ready", "sandbox_tier", p.Tier(), "max_workers", p.cfg.MaxWorkers)
+	return nil
+}
+
+// Tier returns the name of the sandbox tier that is in force, as it is recorded of runs and rollouts.
+func (p *Pool) Tier() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tier
+}
+
+// Limits returns the limits that environments are held to.
+func (p *Pool) Limits() Limits { return p.cfg.Limits }
+
+// Open loads a source into a fresh worker. It waits, in the order of the calls, until fewer than MaxWorkers are open; so
+// whoever holds one and waits for a second can wait for ever. What is wrong with the source is a *SourceError. The caller
+// closes the worker.
+func (p *Pool) Open(ctx context.Context, src Source) (*Worker, error) {
+	if err := checkSource(src); err != nil {
+		return nil, err
+	}
+	if err := p.slots.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for a worker: %w", err)
+	}
+	w := &Worker{pool: p, src: src, episodes: map[int]*history{}, lost: map[int]Fault{}}
+	if err := p.admit(w); err != nil {
+		p.slots.Release(1)
+		return nil, err
+	}
+	if err := w.load(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+func checkSource(src Source) error {
+	switch {
+	case src.Runtime != RuntimeStarlark:
+		return fmt.Errorf("%w %q", ErrRuntime, src.Runtime)
+	case len(src.Code) > MaxCode:
+		return &SourceError{Stage: "size", Fault: Fault{
+			Outcome: EnvError, Cause: wire.CauseLimit,
+			Error: fmt.Sprintf("the source has %d bytes, %d are allowed", len(src.Code), MaxCode),
+		}}
+	case !utf8.ValidString(src.Code):
+		return &SourceError{Stage: "parse", Fault: Fault{
+			Outcome: TextEncoding, Cause: wire.CauseEncoding, Error: "the source is not UTF-8",
+		}}
+	}
+	return nil
+}
+
+// admit registers a worker, so that Shutdown finds it.
+func (p *Pool) admit(w *Worker) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.spawner == nil {
+		return fmt.Errorf("%w: the pool is not running", ErrClosed)
+	}
+	p.open[w] = struct{}{}
+	return nil
+}
+
+func (p *Pool) dismiss(w *Worker) {
+	p.mu.Lock()
+	delete(p.open, w)
+	p.mu.Unlock()
+	p.slots.Release(1)
+}
+
+// Shutdown ends every process of the pool, open workers included, and waits for them. It may be called again and without
+// Start. Processes are killed, not asked, so it needs no deadline.
+func (p *Pool) Shutdown(context.Context) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	var open []*Worker
+	for w := range p.open {
+		open = append(open, w)
+	}
+	spawner, dog := p.spawner, p.dog
+	p.mu.Unlock()
+
+	var errs []error
+	for _, w := range open {
+		errs = append(errs, w.Close())
+	}
+	if spawner != nil {
+		errs = append(errs, spawner.stop())
+		dog.stop()
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,11 @@
+package gym
+
+import "syscall"
+
+// processAttr gives a worker its own session and process group, without a terminal, and ties its life to ours.
+func processAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// selfCommand starts this very program, even when its file has been replaced meanwhile.
+func selfCommand() (string, error) { return "/proc/self/exe", nil }
