@@ -230,6 +230,8 @@ type Status struct {
 	Rollouts   int
 	Steps      int
 	Version    int64
+	// Of the iteration in work: slots that have ended, and the episodes of the environments accepted so far.
+	SlotsDone, Expected, ExpectedDone int
 	// Of the last closed iteration; nil before the first.
 	Last *spadepb.IterationClosed
 }
@@ -246,9 +248,23 @@ func (c *Coordinator) Status() Status {
 		if it.closed {
 			s.Last = it.summary
 		}
-		if !it.closed {
-			s.Iteration = min(s.Iteration, k)
+		if !it.closed && k < s.Iteration {
+			s.Iteration = k
+			s.SlotsDone, s.Expected, s.ExpectedDone = it.progress()
 		}
 	}
 	return s
+}
+
+// progress counts the slots that have ended, and the episodes that are expected and that are there.
+func (it *iteration) progress() (slots, expected, done int) {
+	for _, ended := range it.slots {
+		if ended {
+			slots++
+		}
+	}
+	for _, ok := range it.accepted {
+		expected += int(ok.GetExpectedPlain() + ok.GetExpectedHinted())
+	}
+	return slots, expected, len(it.rollouts) + len(it.dropped)
 }
