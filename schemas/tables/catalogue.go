@@ -47,7 +47,7 @@ type Catalogue struct {
 func New() (*Catalogue, error) {
 	c := &Catalogue{
 		Tables: []*Table{
-			plans(), offsets(), claims(), schemaVersions(),
+			claims(), plans(), offsets(), schemaVersions(),
 			runEvents(), iterations(),
 			documentEvents(), embeddings(),
 			designRequests(), environmentEvents(), environmentDocuments(), neighbours(),

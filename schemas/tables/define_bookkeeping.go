@@ -7,13 +7,13 @@ func plans() *Table {
 		Comment: "ranges of the log that the sink set out to insert, one row before each batch",
 		Columns: []Column{
 			col("sink", typLow, "consumer group of the sink"),
-			col("topic_id", typLow, "topic of the range, with the identity of the log where it is known"),
+			col("topic_id", typLow, "topic of the range"),
 			col("partition", typInt32, "partition of the range"),
 			col("first", typInt64, "offset of the batch's first event"),
 			col("last", typInt64, "offset of the batch's last event"),
 			col("generation", typInt32, "generation of the consumer group that planned it"),
 			col("writer", typUInt64, "token of the sink that planned it"),
-			{Name: "planned_at", Type: typTime, Default: "DEFAULT now64(6)", Comment: "when it was planned"},
+			{Name: "planned_at", Type: typTime, Default: fenced("topic_id", "partition"), Comment: "when it was planned"},
 		},
 		OrderBy: []string{"sink", "topic_id", "partition", "first"},
 	}
@@ -26,12 +26,12 @@ func offsets() *Table {
 		Comment: "how far the warehouse holds each partition of the log, one row after each batch",
 		Columns: []Column{
 			col("sink", typLow, "consumer group of the sink"),
-			col("topic_id", typLow, "topic, with the identity of the log where it is known"),
+			col("topic_id", typLow, "topic"),
 			col("partition", typInt32, "partition"),
 			col("next_offset", typInt64, "every event before this offset is in the warehouse"),
 			col("generation", typInt32, "generation of the consumer group that inserted it"),
 			col("writer", typUInt64, "token of the sink that inserted it"),
-			{Name: "finished_at", Type: typTime, Default: "DEFAULT now64(6)", Comment: "when the batch was complete"},
+			{Name: "finished_at", Type: typTime, Default: fenced("topic_id", "partition"), Comment: "when the batch was complete"},
 		},
 		OrderBy: []string{"sink", "topic_id", "partition", "next_offset"},
 	}

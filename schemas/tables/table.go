@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 )
@@ -100,7 +101,6 @@ func origin() []Column {
 // fills in ingested_at, so that an insert of a writer that has been superseded fails whenever it arrives (ADR on the
 // warehouse's exactly-once inserts).
 func received() []Column {
-	const claim = "joinGet('" + Database + "." + ClaimsTable + "', 'writer', concat(kafka_topic, ':', toString(kafka_partition)))"
 	return []Column{
 		{
 			Name: "writer", Type: typUInt64, Default: "EPHEMERAL 0",
@@ -108,10 +108,22 @@ func received() []Column {
 		},
 		{
 			Name: "ingested_at", Type: typTime,
-			Default: "DEFAULT if(throwIf(writer != " + claim + ", '" + FencedMessage + "') = 0, now64(6), now64(6))",
+			Default: fenced("kafka_topic", "kafka_partition"),
 			Comment: "when the row was inserted",
 		},
 	}
+}
+
+// fenced is the DEFAULT of a time that the server fills in only when the row's writer holds the claim on the partition that
+// two of its columns name; otherwise the insert fails.
+func fenced(topic, partition string) string {
+	claim := "joinGet('" + Database + "." + ClaimsTable + "', 'writer', concat(" + topic + ", ':', toString(" + partition + ")))"
+	return "DEFAULT if(throwIf(writer != " + claim + ", '" + FencedMessage + "') = 0, now64(6), now64(6))"
+}
+
+// ClaimOf is the name that _claims has for a partition.
+func ClaimOf(topic string, partition int32) string {
+	return topic + ":" + strconv.FormatInt(int64(partition), 10)
 }
 
 // FencedMessage is what the server answers to an insert of a writer that does not hold the claim on its partition.

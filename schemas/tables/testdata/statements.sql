@@ -1,17 +1,26 @@
 -- spade
 CREATE DATABASE IF NOT EXISTS spade;
 
+-- _claims
+CREATE TABLE IF NOT EXISTS spade._claims
+(
+    place String COMMENT 'topic and partition, joined by a colon',
+    writer UInt64 COMMENT 'token of the sink that claimed it'
+)
+ENGINE = Join(ANY, LEFT, place) SETTINGS join_any_take_last_row = 1
+COMMENT 'the sink that may insert rows of a partition; the last claim wins';
+
 -- _plans
 CREATE TABLE IF NOT EXISTS spade._plans
 (
     sink LowCardinality(String) COMMENT 'consumer group of the sink',
-    topic_id LowCardinality(String) COMMENT 'topic of the range, with the identity of the log where it is known',
+    topic_id LowCardinality(String) COMMENT 'topic of the range',
     partition Int32 COMMENT 'partition of the range',
     first Int64 COMMENT 'offset of the batch\'s first event',
     last Int64 COMMENT 'offset of the batch\'s last event',
     generation Int32 COMMENT 'generation of the consumer group that planned it',
     writer UInt64 COMMENT 'token of the sink that planned it',
-    planned_at DateTime64(6, 'UTC') DEFAULT now64(6) COMMENT 'when it was planned'
+    planned_at DateTime64(6, 'UTC') DEFAULT if(throwIf(writer != joinGet('spade._claims', 'writer', concat(topic_id, ':', toString(partition))), 'another writer holds this partition') = 0, now64(6), now64(6)) COMMENT 'when it was planned'
 )
 ENGINE = MergeTree
 ORDER BY (sink, topic_id, partition, first)
@@ -22,26 +31,17 @@ COMMENT 'ranges of the log that the sink set out to insert, one row before each 
 CREATE TABLE IF NOT EXISTS spade._offsets
 (
     sink LowCardinality(String) COMMENT 'consumer group of the sink',
-    topic_id LowCardinality(String) COMMENT 'topic, with the identity of the log where it is known',
+    topic_id LowCardinality(String) COMMENT 'topic',
     partition Int32 COMMENT 'partition',
     next_offset Int64 COMMENT 'every event before this offset is in the warehouse',
     generation Int32 COMMENT 'generation of the consumer group that inserted it',
     writer UInt64 COMMENT 'token of the sink that inserted it',
-    finished_at DateTime64(6, 'UTC') DEFAULT now64(6) COMMENT 'when the batch was complete'
+    finished_at DateTime64(6, 'UTC') DEFAULT if(throwIf(writer != joinGet('spade._claims', 'writer', concat(topic_id, ':', toString(partition))), 'another writer holds this partition') = 0, now64(6), now64(6)) COMMENT 'when the batch was complete'
 )
 ENGINE = MergeTree
 ORDER BY (sink, topic_id, partition, next_offset)
 SETTINGS non_replicated_deduplication_window = 100000
 COMMENT 'how far the warehouse holds each partition of the log, one row after each batch';
-
--- _claims
-CREATE TABLE IF NOT EXISTS spade._claims
-(
-    place String COMMENT 'topic and partition, joined by a colon',
-    writer UInt64 COMMENT 'token of the sink that claimed it'
-)
-ENGINE = Join(ANY, LEFT, place) SETTINGS join_any_take_last_row = 1
-COMMENT 'the sink that may insert rows of a partition; the last claim wins';
 
 -- _schema
 CREATE TABLE IF NOT EXISTS spade._schema

@@ -1,0 +1,208 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/tables"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// cutBytes is the size of a table's rows from which no further event goes into the same range. It leaves room below
+// tables.MaxBlockBytes for the event that crosses it.
+const cutBytes = tables.MaxBlockBytes / 2
+
+// batch is a range turned into blocks.
+type batch struct {
+	span      Range
+	taken     int   // events of the lane that the range covers
+	next      int64 // offset after the range's last event
+	blocks    []tables.Block
+	withdrawn []withdrawal
+	repeats   int
+	dead      int
+}
+
+// withdrawal is a document whose text must go, as far as it was ingested before an offset.
+type withdrawal struct {
+	document uuid.UUID
+	offset   int64
+}
+
+func (b *batch) release() {
+	for _, block := range b.blocks {
+		block.Record.Release()
+	}
+}
+
+// convert turns the range that is to be repeated, or else as many events as make a block, into blocks. The same events
+// always make the same blocks.
+func (l *lane) convert(ctx context.Context) (*batch, error) {
+	if len(l.events) == 0 {
+		return &batch{next: l.delivered}, nil
+	}
+	events, err := l.candidates()
+	if err != nil {
+		return nil, err
+	}
+	var present map[uuid.UUID]bool
+	err = l.part.retry(ctx, "look up events", func(ctx context.Context) (err error) {
+		present, err = l.part.sink.set.Store.Present(ctx, l.place, events[0].LastOffset, events)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &conversion{lane: l, events: events, present: present, bad: map[int]error{}}
+	for {
+		b, err := c.run(ctx)
+		var p *conversionPanic
+		if errors.As(err, &p) {
+			// The panic may have left half a row behind: begin again without the event.
+			c.bad[p.index] = p
+			continue
+		}
+		return b, err
+	}
+}
+
+// candidates are the events of the range to be repeated, or else all.
+func (l *lane) candidates() ([]event.Event, error) {
+	plan := l.state.Plan
+	if plan == nil {
+		return l.events, nil
+	}
+	n := 0
+	for n < len(l.events) && l.events[n].LastOffset <= plan.Last {
+		n++
+	}
+	if n == 0 || l.events[0].LastOffset != plan.First || l.events[n-1].LastOffset != plan.Last {
+		return nil, fmt.Errorf("%s/%d: the planned range %d-%d is not in the log: %w",
+			l.place.Topic, l.place.Partition, plan.First, plan.Last, ErrOtherLog)
+	}
+	return l.events[:n], nil
+}
+
+// conversion is one attempt to turn events into blocks.
+type conversion struct {
+	lane    *lane
+	events  []event.Event
+	present map[uuid.UUID]bool
+	bad     map[int]error // events whose conversion panicked before
+
+	set   *tables.Set
+	out   *batch
+	seen  map[uuid.UUID]bool
+	texts map[string]*texts // to be embedded, by kind
+}
+
+type conversionPanic struct {
+	index int
+	value any
+}
+
+func (p *conversionPanic) Error() string { return fmt.Sprintf("conversion panicked: %v", p.value) }
+
+func (c *conversion) run(ctx context.Context) (*batch, error) {
+	sink := c.lane.part.sink
+	c.set = tables.NewSet(sink.set.Memory, sink.catalogue, c.lane.part.writer.Token)
+	defer c.set.Release()
+	c.out = &batch{}
+	c.seen = make(map[uuid.UUID]bool, len(c.events))
+	c.texts = map[string]*texts{}
+	for i := range c.events {
+		if err := c.add(ctx, i); err != nil {
+			return nil, err
+		}
+		c.out.taken = i + 1
+		if c.lane.state.Plan == nil && c.set.Bytes()+c.embeddingBytes() >= cutBytes {
+			break
+		}
+	}
+	if err := c.embed(ctx); err != nil {
+		return nil, err
+	}
+	last := c.events[c.out.taken-1].LastOffset
+	c.out.span = Range{First: c.events[0].LastOffset, Last: last}
+	c.out.next = last + 1
+	c.out.blocks = c.set.Blocks()
+	return c.out, nil
+}
+
+// add converts one event, unless an earlier record had its id.
+func (c *conversion) add(ctx context.Context, i int) error {
+	ev := &c.events[i]
+	if c.present[ev.ID] || c.seen[ev.ID] {
+		c.out.repeats++
+		return nil
+	}
+	c.seen[ev.ID] = true
+	reason := c.bad[i]
+	if reason == nil {
+		msg, err := c.append(i, ev)
+		if err == nil {
+			c.note(ev, msg)
+			return nil
+		}
+		reason = err
+	}
+	var p *conversionPanic
+	if errors.As(reason, &p) && c.bad[i] == nil {
+		return reason
+	}
+	return c.deadLetter(ctx, ev, reason)
+}
+
+func (c *conversion) append(i int, ev *event.Event) (msg proto.Message, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &conversionPanic{i, r}
+		}
+	}()
+	if msg, err = ev.Message(); err != nil {
+		return nil, err
+	}
+	return msg, c.set.Append(ev, msg)
+}
+
+// note remembers what else an event asks for: the removal of a text, a vector.
+func (c *conversion) note(ev *event.Event, msg proto.Message) {
+	switch m := msg.(type) {
+	case *spadepb.DocumentWithdrawn:
+		c.out.withdrawn = append(c.out.withdrawn, withdrawal{uuid.UUID(m.GetDocumentId()), ev.LastOffset})
+	case *spadepb.DocumentIngested:
+		c.want(kindDocument, ev, m.GetText(), &spadepb.EmbeddingComputed{
+			EntityId: m.GetDocumentId(), EntityKind: tables.EntityDocument,
+		})
+	case *spadepb.EnvironmentDesigned:
+		c.want(kindCode, ev, m.GetCode(), &spadepb.EmbeddingComputed{
+			EntityId: m.GetEnvId(), EntityKind: tables.EntityEnvironment, RunId: m.GetRunId(),
+		})
+	}
+}
+
+// deadLetter makes an event that cannot become rows durable elsewhere. An event of the dead letters themselves is only
+// counted, or it would come back for ever.
+func (c *conversion) deadLetter(ctx context.Context, ev *event.Event, reason error) error {
+	c.out.dead++
+	c.lane.part.sink.log.Warn("event cannot become rows",
+		"topic", ev.Topic, "partition", ev.Partition, "offset", ev.LastOffset, "reason", reason)
+	if ev.Topic == topics.DeadLetters {
+		return nil
+	}
+	r := event.Record{
+		Topic: ev.Topic, Key: []byte(ev.Key), Value: ev.Payload, Partition: ev.Partition, Offset: ev.LastOffset, Time: ev.Time,
+	}
+	return c.lane.part.retry(ctx, "dead letter", func(ctx context.Context) error {
+		if err := c.lane.part.sink.set.DeadLetter(ctx, r, reason); err != nil {
+			return fmt.Errorf("%w: %w", ErrTransient, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,119 @@
+package warehouse
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/schemas/tables"
+)
+
+// ClickHouse is the Store of a ClickHouse server, embedded or not. Names are qualified: the connection's database does not
+// matter.
+type ClickHouse struct {
+	conn olap.Conn
+}
+
+var _ Store = (*ClickHouse)(nil)
+
+// NewClickHouse makes a store on a connection, which stays the caller's.
+func NewClickHouse(conn olap.Conn) *ClickHouse { return &ClickHouse{conn: conn} }
+
+// insertSettings make one block of an insert: the rows must be cut the same way whenever the insert is repeated, or the
+// server does not recognise them.
+const insertSettings = "insert_deduplicate = 1, async_insert = 0, max_insert_threads = 1, " +
+	"max_insert_block_size = 1000000000, min_insert_block_size_rows = 1000000000, min_insert_block_size_bytes = 1073741824"
+
+// Insert streams the block as Arrow. The bytes are kept until the server has answered, so that a repetition sends the same.
+func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
+	var body bytes.Buffer
+	w := ipc.NewWriter(&body, ipc.WithSchema(rec.Schema()))
+	if err := w.Write(rec); err != nil {
+		return fmt.Errorf("write Arrow: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("write Arrow: %w", err)
+	}
+	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s",
+		tables.Database, t.Name, strings.Join(t.Inserted(), ", "), tables.Quote(token), insertSettings)
+	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
+}
+
+// Claim implements Store.
+func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error {
+	rows := make([]string, 0, len(places))
+	for _, p := range places {
+		rows = append(rows, fmt.Sprintf("(%s, %d)", tables.Quote(tables.ClaimOf(p.Topic, p.Partition)), w.Token))
+	}
+	return c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", tables.Database, tables.ClaimsTable, strings.Join(rows, ", "))
+}
+
+// Plan implements Store.
+func (c *ClickHouse) Plan(ctx context.Context, p Place, w Writer, r Range) error {
+	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, partition, first, last, generation, writer) VALUES (%s, %s, %d, %d, %d, %d, %d)",
+		tables.Database, tables.PlansTable, tables.Quote(w.Group), tables.Quote(p.Topic), p.Partition, r.First, r.Last, w.Generation, w.Token)
+}
+
+// Finish implements Store.
+func (c *ClickHouse) Finish(ctx context.Context, p Place, w Writer, next int64) error {
+	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, partition, next_offset, generation, writer) VALUES (%s, %s, %d, %d, %d, %d)",
+		tables.Database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), p.Partition, next, w.Generation, w.Token)
+}
+
+// Redact implements Store.
+func (c *ClickHouse) Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error {
+	return c.exec(ctx, "ALTER TABLE %s.%s UPDATE text = '' WHERE document_id = '%s' AND kafka_topic = %s AND kafka_partition = %d "+
+		"AND kafka_offset < %d AND text != '' SETTINGS mutations_sync = 1",
+		tables.Database, tables.DocumentEvents, document, tables.Quote(p.Topic), p.Partition, before)
+}
+
+func (c *ClickHouse) exec(ctx context.Context, format string, args ...any) error {
+	return class(c.conn.Exec(ctx, fmt.Sprintf(format, args...)))
+}
+
+// Positions implements Store.
+func (c *ClickHouse) Positions(ctx context.Context, group string) (bus.Positions, error) {
+	rows, err := c.conn.Query(ctx, fmt.Sprintf(
+		"SELECT toString(topic_id), partition, max(next_offset) FROM %s.%s WHERE sink = %s GROUP BY topic_id, partition",
+		tables.Database, tables.OffsetsTable, tables.Quote(group)))
+	if err != nil {
+		return nil, class(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	out := bus.Positions{}
+	for rows.Next() {
+		var (
+			topic     string
+			partition int32
+			next      int64
+		)
+		if err := rows.Scan(&topic, &partition, &next); err != nil {
+			return nil, class(err)
+		}
+		if out[topic] == nil {
+			out[topic] = map[int32]int64{}
+		}
+		out[topic][partition] = next
+	}
+	return out, class(rows.Err())
+}
+
+// class sorts a server's error into the package's classes.
+func class(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case olap.Code(err) == olap.CodeThrowIf && strings.Contains(err.Error(), tables.FencedMessage):
+		return fmt.Errorf("%w: %w", ErrFenced, err)
+	case olap.Transient(err):
+		return fmt.Errorf("%w: %w", ErrTransient, err)
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// lane is one partition of one topic. Offsets of events are those of their last record: in that order the log completes
+// them, each exactly once.
+type lane struct {
+	part  *partition
+	place Place
+	state State
+
+	events    []event.Event // gathered and not flushed, in order
+	bytes     int           // of their payloads
+	since     time.Time     // when the first of them came
+	delivered int64         // everything before it was delivered, events or not
+}
+
+// resume takes over the state that the warehouse has. Events that it holds already are dropped.
+func (l *lane) resume(s State) {
+	l.state = s
+	kept := l.events[:0]
+	l.bytes = 0
+	for _, ev := range l.events {
+		if ev.LastOffset >= s.Next {
+			kept = append(kept, ev)
+			l.bytes += len(ev.Payload)
+		}
+	}
+	clear(l.events[len(kept):])
+	l.events = kept
+}
+
+func (l *lane) add(ev *event.Event) {
+	if ev.LastOffset < l.state.Next {
+		return
+	}
+	if len(l.events) == 0 {
+		l.since = time.Now()
+	}
+	l.events = append(l.events, *ev)
+	l.bytes += len(ev.Payload)
+	l.delivered = max(l.delivered, ev.LastOffset+1)
+}
+
+// due reports whether the lane must flush now: it is full, or holds all of the range that has to be repeated.
+func (l *lane) due(full int) bool {
+	if len(l.events) == 0 {
+		return false
+	}
+	if plan := l.state.Plan; plan != nil {
+		return l.events[len(l.events)-1].LastOffset >= plan.Last
+	}
+	return l.bytes >= full
+}
+
+// pending reports whether a flush would change anything. While a range has to be repeated nothing may be flushed before all
+// of it is here.
+func (l *lane) pending() bool {
+	if plan := l.state.Plan; plan != nil {
+		return len(l.events) > 0 && l.events[len(l.events)-1].LastOffset >= plan.Last
+	}
+	return len(l.events) > 0 || l.delivered > l.state.Next
+}
+
+// flush makes everything that was gathered durable, in one range or, where it is too large for one block, in several.
+func (l *lane) flush(ctx context.Context) error {
+	slots := l.part.sink.flushing
+	if err := slots.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait to flush: %w", err)
+	}
+	defer slots.Release(1)
+	for l.pending() {
+		err := l.flushRange(ctx)
+		if errors.Is(err, ErrFenced) {
+			err = l.reclaim(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reclaimDelay is how long a fenced lane waits before it takes the claim back: time for the group to tell this process that
+// the partition is no longer its own, which ends ctx.
+const reclaimDelay = time.Second
+
+// reclaim answers a claim that is no longer ours. Most often the partition went to another process and ctx is about to end;
+// a server that restarted may also have read an older claim. The state is read again, because the other writer may have
+// gone further.
+func (l *lane) reclaim(ctx context.Context) error {
+	l.part.sink.stats.fenced.Add(1)
+	l.part.sink.log.Warn("warehouse partition is held by another writer", "topic", l.place.Topic, "partition", l.place.Partition)
+	t := time.NewTimer(reclaimDelay)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+	}
+	return l.part.load(ctx)
+}
+
+// flushRange flushes one range: the unfinished one, if there is one, or as many of the gathered events as make a block.
+func (l *lane) flushRange(ctx context.Context) error {
+	b, err := l.convert(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	if len(b.blocks) > 0 {
+		if err := l.insert(ctx, b); err != nil {
+			return err
+		}
+	}
+	return l.finish(ctx, b)
+}
+
+// insert writes the plan, then the blocks, then removes texts.
+func (l *lane) insert(ctx context.Context, b *batch) error {
+	store, p := l.part.sink.set.Store, l.part
+	if l.state.Plan != nil {
+		p.sink.stats.repaired.Add(1)
+	} else {
+		err := p.retry(ctx, "plan", func(ctx context.Context) error { return store.Plan(ctx, l.place, p.writer, b.span) })
+		if err != nil {
+			return err
+		}
+		span := b.span
+		l.state.Plan = &span
+	}
+	for _, block := range b.blocks {
+		err := p.retry(ctx, "insert into "+block.Table.Name, func(ctx context.Context) error {
+			return store.Insert(ctx, block.Table, Token(block.Table.Name, l.place, b.span), block.Record)
+		})
+		if err != nil {
+			return err
+		}
+		p.sink.stats.rows.Add(block.Record.NumRows())
+	}
+	for _, w := range b.withdrawn {
+		err := p.retry(ctx, "remove text", func(ctx context.Context) error {
+			return store.Redact(ctx, l.place, w.document, w.offset)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish records how far the lane is and lets Kafka know.
+func (l *lane) finish(ctx context.Context, b *batch) error {
+	p := l.part
+	next := b.next
+	if b.taken == len(l.events) {
+		next = max(next, l.delivered)
+	}
+	err := p.retry(ctx, "finish", func(ctx context.Context) error {
+		return p.sink.set.Store.Finish(ctx, l.place, p.writer, next)
+	})
+	if err != nil {
+		return err
+	}
+	l.state = State{Next: next}
+	rest := l.events[b.taken:]
+	l.events = append(make([]event.Event, 0, len(rest)), rest...)
+	l.bytes = 0
+	for i := range l.events {
+		l.bytes += len(l.events[i].Payload)
+	}
+	c := &p.sink.stats
+	c.events.Add(int64(b.taken))
+	c.repeats.Add(int64(b.repeats))
+	c.deadLetters.Add(int64(b.dead))
+	c.flushes.Add(1)
+	p.sink.progress.advance(l.place, next)
+	return p.claim.Commit(l.place.Topic, next)
+}

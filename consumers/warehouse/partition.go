@@ -1,0 +1,174 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/bus"
+)
+
+// committer is the part of bus.Claim that a partition uses while it runs.
+type committer interface {
+	Commit(topic string, next int64) error
+}
+
+// claim is what a partition is opened on; *bus.Claim is one.
+type claim interface {
+	committer
+	Topics() []string
+	Committed(topic string) (offset int64, ok bool)
+	StartAt(topic string, offset int64) error
+}
+
+var _ claim = (*bus.Claim)(nil)
+
+// partition is one partition number of a group's topics: a lane for each. The bus calls it from one goroutine.
+type partition struct {
+	sink   *Sink
+	claim  committer
+	writer Writer
+	number int32
+	lanes  map[string]*lane
+	order  []string // of the lanes
+}
+
+var _ bus.Processor = (*partition)(nil)
+
+func (s *Sink) assigned(ctx context.Context, c *bus.Claim) (bus.Processor, error) {
+	return s.open(ctx, c, c.Group, c.Generation, c.Partition)
+}
+
+// lookback is how many records before a position a large event that ends after it can have begun: the assembler gives up a
+// set that stays open for longer.
+const lookback = 10_100
+
+// open claims the partition and finds out how far each of its topics is.
+func (s *Sink) open(ctx context.Context, c claim, group string, generation, number int32) (*partition, error) {
+	p := &partition{
+		sink: s, claim: c, number: number, lanes: map[string]*lane{}, order: c.Topics(),
+		writer: Writer{Group: group, Token: token(), Generation: generation},
+	}
+	for _, topic := range p.order {
+		p.lanes[topic] = &lane{part: p, place: Place{topic, number}}
+	}
+	if err := p.load(ctx); err != nil {
+		return nil, err
+	}
+	for _, topic := range p.order {
+		l := p.lanes[topic]
+		committed, ok := c.Committed(topic)
+		if !ok || committed <= l.state.Next {
+			continue
+		}
+		// Kafka is ahead of the warehouse, which has been rebuilt or restored: read what it lacks.
+		if err := c.StartAt(topic, max(0, l.state.Next-lookback)); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// load takes the claim on every place and then reads their state. In this order nobody else can change it any more.
+func (p *partition) load(ctx context.Context) error {
+	places := make([]Place, 0, len(p.order))
+	for _, topic := range p.order {
+		places = append(places, p.lanes[topic].place)
+	}
+	err := p.retry(ctx, "claim", func(ctx context.Context) error {
+		return p.sink.set.Store.Claim(ctx, places, p.writer)
+	})
+	if err != nil {
+		return err
+	}
+	return p.retry(ctx, "load", func(ctx context.Context) error {
+		states, err := p.sink.set.Store.Load(ctx, p.writer.Group, places)
+		if err != nil {
+			return err
+		}
+		for place, state := range states {
+			p.lanes[place.Topic].resume(state)
+		}
+		return nil
+	})
+}
+
+// Process gathers the events of a batch and flushes lanes that are full or have waited too long.
+func (p *partition) Process(ctx context.Context, b bus.Batch) error {
+	l := p.lanes[b.Topic]
+	if l == nil {
+		return fmt.Errorf("batch of %s, which was not claimed", b.Topic)
+	}
+	for i := range b.Events {
+		l.add(&b.Events[i])
+		if l.due(p.sink.cfg.FlushBytes) {
+			if err := l.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	l.delivered = b.Next
+	return p.flushOlder(ctx, p.sink.cfg.FlushMax)
+}
+
+// Idle flushes what has waited long enough for more.
+func (p *partition) Idle(ctx context.Context) error {
+	wait := p.sink.cfg.FlushIdle
+	if p.sink.progress.awaited() {
+		wait = 0
+	}
+	return p.flushOlder(ctx, wait)
+}
+
+func (p *partition) flushOlder(ctx context.Context, age time.Duration) error {
+	for _, topic := range p.order {
+		l := p.lanes[topic]
+		if !l.pending() || (age > 0 && time.Since(l.since) < age) {
+			continue
+		}
+		if err := l.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Revoked flushes everything: the next owner of the partition goes on from here.
+func (p *partition) Revoked(ctx context.Context) error { return p.flushOlder(ctx, 0) }
+
+// Lost forgets what is not durable. It is in the log, and belongs to another process.
+func (p *partition) Lost() { p.lanes = nil }
+
+// retry calls fn until it succeeds, fails for good or ctx ends.
+func (p *partition) retry(ctx context.Context, what string, fn func(context.Context) error) error {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := p.once(ctx, fn)
+		if err == nil || !errors.Is(err, ErrTransient) {
+			return wrap(what, err)
+		}
+		p.sink.stats.retries.Add(1)
+		p.sink.log.Warn("warehouse statement is tried again", "step", what, "error", err)
+		t := time.NewTimer(wait/2 + rand.N(wait/2))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)
+		case <-t.C:
+		}
+	}
+}
+
+func (p *partition) once(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.sink.cfg.StatementTimeout)
+	defer cancel()
+	return fn(ctx)
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,67 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/tables"
+)
+
+// Place is one partition of one topic.
+type Place struct {
+	Topic     string
+	Partition int32
+}
+
+// Range is the offsets of a flush: those of its first and last event.
+type Range struct{ First, Last int64 }
+
+// Token is what the server recognises a table's block of a range by.
+func Token(table string, p Place, r Range) string {
+	return fmt.Sprintf("%s:%s:%d:%d-%d", table, p.Topic, p.Partition, r.First, r.Last)
+}
+
+// Writer is who writes a place: its token, which is the claim, and the generation of the group that gave it the place.
+type Writer struct {
+	Group      string
+	Token      uint64
+	Generation int32
+}
+
+// State is what the warehouse knows of a place.
+type State struct {
+	// Next is the offset before which every event is in the warehouse.
+	Next int64
+	// Plan is the newest range that was planned and not finished. Nil: none.
+	Plan *Range
+}
+
+// Store is the warehouse as the sink uses it. Its methods may be called concurrently for different places.
+//
+// Every write but Claim is refused with ErrFenced unless the writer holds the claim on the place at the moment the server
+// executes it. Errors that wrap ErrTransient leave open whether the write happened; repeating it is safe, because Insert is
+// recognised by its token and the others say the same again.
+type Store interface {
+	// Claim makes w the only writer of the places, whoever was before.
+	Claim(ctx context.Context, places []Place, w Writer) error
+	// Load reads the state of places; a place that was never written is State{}.
+	Load(ctx context.Context, group string, places []Place) (map[Place]State, error)
+	// Positions reads State.Next of every place that has one.
+	Positions(ctx context.Context, group string) (bus.Positions, error)
+	// Present returns the ids of those events that have rows from an offset of the place before first.
+	Present(ctx context.Context, p Place, first int64, events []event.Event) (map[uuid.UUID]bool, error)
+	// Plan records that a range is about to be inserted.
+	Plan(ctx context.Context, p Place, w Writer, r Range) error
+	// Insert writes a block, whole or not at all. A block whose token the table remembers is dropped. The rows carry the
+	// writer's token already.
+	Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error
+	// Redact removes the text that a document had at offsets before one of the place.
+	Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error
+	// Finish records that every event before next is in the warehouse.
+	Finish(ctx context.Context, p Place, w Writer, next int64) error
+}

@@ -1,0 +1,50 @@
+package olap
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Codes of the server's errors that the program reacts to.
+const (
+	CodeUnknownTable    = 60
+	CodeUnknownDatabase = 81
+	CodeThrowIf         = 395
+	CodeDiskFull        = 243
+)
+
+// Code is the server's error code, or 0 when the error did not come from the server's answer.
+func Code(err error) int {
+	var e *clickhouse.Exception
+	if errors.As(err, &e) {
+		return int(e.Code)
+	}
+	return 0
+}
+
+// Transient reports whether the same statement may succeed later: no answer came, or the server is busy, short of room or
+// going down. When no answer came the statement may have been executed.
+func Transient(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	switch Code(err) {
+	case 0:
+		return true
+	case 159, // TIMEOUT_EXCEEDED
+		202,      // TOO_MANY_SIMULTANEOUS_QUERIES
+		203,      // NO_FREE_CONNECTION
+		209, 210, // SOCKET_TIMEOUT, NETWORK_ERROR
+		236,          // ABORTED
+		241,          // MEMORY_LIMIT_EXCEEDED
+		242,          // TABLE_IS_READ_ONLY
+		252,          // TOO_MANY_PARTS
+		319,          // UNKNOWN_STATUS_OF_INSERT
+		394,          // QUERY_WAS_CANCELLED
+		CodeDiskFull: // NOT_ENOUGH_SPACE
+		return true
+	}
+	return false
+}
