@@ -22,7 +22,7 @@ func Apply(spec Spec) (Layer, error) {
 		take   func(Spec) error
 		remedy string
 	}{
-		{Descriptors, closeDescriptors, "allow close_range or mount /proc"},
+		{Descriptors, closeDescriptors, "mount /proc"},
 		{Rlimits, setRlimits, "raise the hard limits of the calling shell, see ulimit -aH"},
 		{NoNewPrivs, func(Spec) error { return setNoNewPrivs() }, "needs Linux 3.5 or newer"},
 		{Landlock, func(Spec) error { return restrictLandlock() }, "needs Linux 5.13 or newer with landlock in the lsm= list"},
@@ -48,21 +48,30 @@ func setNoNewPrivs() error {
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-// closeDescriptors closes what an ancestor may have left open without close-on-exec.
+// closeDescriptors closes what an ancestor has left open: whatever is above the kept descriptors and not close-on-exec,
+// because exec itself has closed the rest. Those that are close-on-exec were opened here since, by the Go runtime for its
+// network poller, which can begin with the first background timer; without them the process would crash.
 func closeDescriptors(spec Spec) error {
-	first := uint(max(spec.KeepDescriptors, 0))
-	err := unix.CloseRange(first, ^uint(0), 0)
-	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
-		return err
-	}
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		var fd uint
-		if _, err := fmt.Sscan(e.Name(), &fd); err == nil && fd >= first {
-			_ = unix.Close(int(fd)) // the listing's own descriptor is closed already
+		var fd int
+		if _, err := fmt.Sscan(e.Name(), &fd); err != nil || fd < spec.KeepDescriptors {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if errors.Is(err, unix.EBADF) { // the listing's own descriptor is closed already
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at descriptor %d: %w", fd, err)
+		}
+		if flags&unix.FD_CLOEXEC == 0 {
+			if err := unix.Close(fd); err != nil {
+				return fmt.Errorf("close descriptor %d: %w", fd, err)
+			}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,9 @@ func attackMain(layers, name, arg string) int {
 	mask, err := strconv.ParseUint(layers, 10, 32)
 	if err != nil {
 		return 3
+	}
+	if name == "poller" {
+		time.Sleep(time.Millisecond) // starts the runtime's network poller, as a background timer may do at any time
 	}
 	_, err = Apply(Spec{
 		Require: Layer(mask), KeepDescriptors: 3, MemoryBytes: 128 << 20, CPUSeconds: 60, OpenFiles: 16,
@@ -58,6 +62,13 @@ func errnoErr(errno unix.Errno) error {
 
 // attacks are what code that broke out of its interpreter would try: plain system calls.
 var attacks = map[string]func(arg string) error{
+	// No attack: a timer of the runtime, which needs the poller's descriptor.
+	"poller": func(string) error {
+		for range 20 {
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	},
 	"open": func(path string) error {
 		fd, err := unix.Open(path, unix.O_RDONLY, 0)
 		if err != nil {
@@ -286,6 +297,13 @@ func TestAttacks(t *testing.T) {
 				t.Errorf("with all layers: %q", got)
 			}
 		})
+	}
+}
+
+// A process may have used timers before it confines itself, and goes on to use them.
+func TestTheRuntimesOwnDescriptorsStay(t *testing.T) {
+	if got := attack(t, all, "poller", ""); got != "worked" {
+		t.Errorf("a timer after Apply: %q", got)
 	}
 }
 
