@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,5 +11,8 @@ import (
 
 func TestMain(m *testing.M) {
 	clickhousetest.Child()
+	if dir := os.Getenv(parentEnv); dir != "" {
+		parentMain(dir)
+	}
 	goleak.VerifyTestMain(m)
 }
