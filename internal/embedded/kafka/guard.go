@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -50,6 +51,8 @@ type guardConn struct {
 	in     *bufio.Reader
 	left   int // unread bytes of the current frame
 	logins int // SaslAuthenticate requests so far
+	// versions says that the next answer is one to ApiVersions.
+	versions atomic.Bool
 	log    *slog.Logger
 }
 
@@ -81,8 +84,11 @@ func (c *guardConn) nextFrame() error {
 			"remote", c.RemoteAddr().String(), "frame_bytes", size, "request_key", key, "request_version", version)
 		return errFrame
 	}
-	if key == int16(kmsg.SASLAuthenticate) {
+	switch kmsg.Key(key) {
+	case kmsg.SASLAuthenticate:
 		c.logins++
+	case kmsg.ApiVersions:
+		c.versions.Store(true)
 	}
 	c.left = 4 + int(size)
 	return nil
