@@ -53,7 +53,7 @@ type guardConn struct {
 	logins int // SaslAuthenticate requests so far
 	// versions says that the next answer is one to ApiVersions.
 	versions atomic.Bool
-	log    *slog.Logger
+	log      *slog.Logger
 }
 
 // Read returns bytes of the current frame, after checking its header.
