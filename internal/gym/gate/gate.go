@@ -1,0 +1,111 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/portable"
+	"github.com/seed256f7767/spade/internal/seed"
+)
+
+// The defaults of Options.
+const (
+	defaultSeeds          = 4
+	defaultRandomEpisodes = 4
+	defaultMaxRandom      = 0.75
+)
+
+func (o Options) withDefaults() Options {
+	if len(o.Seeds) == 0 {
+		for i := range defaultSeeds {
+			o.Seeds = append(o.Seeds, seed.Derive(o.Seed, seed.Key{Purpose: "gate.seed", Index: i}))
+		}
+	}
+	if o.RandomEpisodes <= 0 {
+		o.RandomEpisodes = defaultRandomEpisodes
+	}
+	if o.MaxRandom <= 0 {
+		o.MaxRandom = defaultMaxRandom
+	}
+	return o
+}
+
+// Check judges a source. It opens one worker after the other, never two at a time.
+func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (Report, error) {
+	opts = opts.withDefaults()
+	report := Report{Stats: Stats{SourceBytes: len(src.Code), Seeds: len(opts.Seeds)}, Tier: pool.Tier()}
+	j := &judge{opts: opts, report: &report}
+
+	first, err := pool.Open(ctx, src)
+	if !j.opened(src, err) {
+		return report, notSource(err)
+	}
+	if err != nil {
+		return report, err
+	}
+	report.Meta = first.Meta()
+	s := &session{opts: opts, meta: first.Meta()}
+	err = errors.Join(s.play(ctx, first), first.Close())
+	if err != nil {
+		return report, fmt.Errorf("play: %w", err)
+	}
+	s.measure(&report.Stats)
+	report.Nondeterministic = s.nondeterministic()
+	if !j.pass(StageReset, s.resetFault()) || !j.pass(StageRun, s.runFault()) {
+		return report, nil
+	}
+	diverged, err := s.playAgain(ctx, pool, src)
+	if err != nil {
+		return report, fmt.Errorf("play again: %w", err)
+	}
+	j.pass(StageDeterministic, diverged)
+	s.judge(j)
+	report.Accepted = report.Stage == ""
+	return report, nil
+}
+
+// opened judges the stages that Open has been through, in their order, and says whether to go on.
+func (j *judge) opened(src gym.Source, err error) bool {
+	var refused *gym.SourceError
+	if err != nil && !errors.As(err, &refused) {
+		return false
+	}
+	for _, stage := range []string{StageSize, StageParse, StagePortable, StageLoad, StageMeta} {
+		if stage == StagePortable {
+			if j.opts.Portable && !j.pass(stage, portableFault(src)) {
+				return false
+			}
+			continue
+		}
+		reason := ""
+		if refused != nil && refused.Stage == stage {
+			reason = refused.Fault.Error
+			j.report.Nondeterministic = refused.Fault.Nondeterministic
+		}
+		if !j.pass(stage, reason) {
+			return false
+		}
+	}
+	return true
+}
+
+func notSource(err error) error {
+	var refused *gym.SourceError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+func portableFault(src gym.Source) string {
+	findings := portable.Check(src.Code)
+	if len(findings) == 0 {
+		return ""
+	}
+	if len(findings) == 1 {
+		return findings[0].String()
+	}
+	return fmt.Sprintf("%s (and %d more)", findings[0], len(findings)-1)
+}
