@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"io"
+
+	chdb "github.com/seed256f7767/spade/internal/embedded/clickhouse/child"
+	"github.com/seed256f7767/spade/internal/gym"
 )
 
 // child is the entry point of a process that the program starts of itself.
@@ -10,5 +13,8 @@ type child func(ctx context.Context, args []string, stdin io.Reader, stdout, std
 
 // children is every hidden entry point by its first argument.
 func children() map[string]child {
-	return map[string]child{}
+	return map[string]child{
+		chdb.Command:     chdb.Main,
+		gym.ChildCommand: gym.Main,
+	}
 }

@@ -23,9 +23,15 @@ type result struct {
 // spade runs the program in this process, in an empty folder, with no settings from outside.
 func spade(t *testing.T, environ []string, args ...string) result {
 	t.Helper()
+	return spadeWith(t, "", environ, args...)
+}
+
+// spadeWith is spade with something to read from standard input.
+func spadeWith(t *testing.T, stdin string, environ []string, args ...string) result {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	var out, stderr bytes.Buffer
-	c := &cli{in: strings.NewReader(""), out: &out, err: &stderr, environ: environ}
+	c := &cli{in: strings.NewReader(stdin), out: &out, err: &stderr, environ: environ}
 	code := c.execute(context.Background(), args)
 	return result{code, out.String(), stderr.String()}
 }
@@ -54,6 +60,11 @@ func testdata(name string) string { return filepath.Join(golds, name) }
 var golds string
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 { // the program's children run as this binary
+		if child, ok := children()[os.Args[1]]; ok {
+			os.Exit(child(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		}
+	}
 	dir, err := filepath.Abs("testdata")
 	if err != nil {
 		panic(err)
@@ -74,7 +85,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 	}
 	for _, name := range append(names, "") {
-		path := testdata("help-"+strings.ReplaceAll(name, " ", "-")+".golden")
+		path := testdata("help-" + strings.ReplaceAll(name, " ", "-") + ".golden")
 		r := spade(t, nil, append(strings.Fields(name), "--help")...)
 		if r.code != exitOK || r.stderr != "" {
 			t.Errorf("%s --help: exit %d, %s", name, r.code, r.stderr)

@@ -10,19 +10,20 @@ import (
 )
 
 func main() {
+	// Children of the program itself come first: they start often and must start fast, and a sandbox must be entered
+	// before anything starts a goroutine.
+	if len(os.Args) > 1 {
+		if child, ok := children()[os.Args[1]]; ok {
+			os.Exit(child(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program. The children it starts of itself are dispatched before any command is built: they start
-// often and must start fast.
+// run is the whole program.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) > 0 {
-		if child, ok := children()[args[0]]; ok {
-			return child(ctx, args[1:], stdin, stdout, stderr)
-		}
-	}
 	c := &cli{in: stdin, out: stdout, err: stderr, environ: os.Environ()}
 	return c.execute(ctx, args)
 }

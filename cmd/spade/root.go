@@ -37,6 +37,7 @@ embedded, with their data under ./.spade.`,
 	})
 	root.AddCommand(
 		newConfig(c),
+		newEnv(c),
 		newInstall(c),
 		newVersion(c),
 		newCompletion(c),

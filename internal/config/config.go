@@ -78,7 +78,7 @@ type Log struct {
 
 // Sandbox is how generated code is contained.
 type Sandbox struct {
-	Tier string `key:"tier" help:"auto, process, namespaces or gvisor; a missing layer refuses to run"`
+	Tier string `key:"tier" help:"full, or limits where the kernel has no more; a missing layer refuses to run"`
 }
 
 // Plugin is how the trainer plugin is started.
@@ -134,6 +134,6 @@ func NewDefaultConfig() Config {
 			EvalSeeds: 4, MaxStepsBudget: 2_000_000,
 		},
 		Log:     Log{Level: "warn", Format: "text"},
-		Sandbox: Sandbox{Tier: "auto"},
+		Sandbox: Sandbox{Tier: "full"},
 	}
 }

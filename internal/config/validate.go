@@ -63,7 +63,7 @@ func (c *checker) general() {
 	c.between("partitions", c.l.Partitions, 1, 1024)
 	c.oneOf("log.level", c.l.Log.Level, "debug", "info", "warn", "error")
 	c.oneOf("log.format", c.l.Log.Format, "text", "json")
-	c.oneOf("sandbox.tier", c.l.Sandbox.Tier, "auto", "process", "namespaces", "gvisor")
+	c.oneOf("sandbox.tier", c.l.Sandbox.Tier, "full", "limits")
 }
 
 func (c *checker) run() {

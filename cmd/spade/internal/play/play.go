@@ -29,10 +29,12 @@ type Settings struct {
 	Prompt bool // show a prompt; without, each action is echoed, as for a script
 }
 
-// Play plays episodes until the input ends or the player leaves. Meanwhile a goroutine reads In; it ends with In, or with
-// the line that it waits for when ctx ends first.
+// Play plays episodes until the input ends or the player leaves. Meanwhile a goroutine reads In; it ends with Play, but for
+// the line that it waits for then.
 func Play(ctx context.Context, w Worker, set Settings) error {
-	g := &game{Settings: set, worker: w, seed: set.Seed, lines: readLines(ctx, set.In)}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	g := &game{Settings: set, worker: w, seed: set.Seed, lines: readLines(reading, set.In)}
 	if err := g.start(ctx); err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ func (s Style) wrap(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// IsTerminal reports whether w is a terminal that understands cursor movement.
-func IsTerminal(w io.Writer, environ func(string) string) bool {
-	f, ok := w.(*os.File)
+// IsTerminal reports whether a stream is a terminal that understands cursor movement.
+func IsTerminal(stream any, environ func(string) string) bool {
+	f, ok := stream.(*os.File)
 	return ok && environ("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 

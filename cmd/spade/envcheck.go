@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/gateview"
+	"github.com/seed256f7767/spade/internal/gym/gate"
+	"github.com/seed256f7767/spade/internal/gym/portable"
+)
+
+func newEnvCheck(c *cli) *cobra.Command {
+	var opts gate.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Run an environment's source through the acceptance gate",
+		Long: `Judges the source as a run would and shows every check. The near-duplicate check is left out: it needs
+the memory of a run. The exit code is 1 when the source is refused.`,
+		Example: `  spade env check env.star
+  spade env check --portable --json env.star`,
+		Args: exactArgs("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			l, log, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			src, err := readSource(args[0], runtimeOf(args[0]))
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			pool, err := startPool(ctx, l, log)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx))) }()
+			report, err := gate.Check(ctx, pool, src, opts)
+			if err != nil {
+				return err
+			}
+			var findings []portable.Finding
+			if opts.Portable {
+				findings = portable.Check(src.Code)
+			}
+			if asJSON {
+				err = gateview.JSON(c.out, report, findings)
+			} else {
+				err = gateview.Text(c.out, report, findings, c.style(c.out))
+			}
+			if err == nil && !report.Accepted {
+				err = errRefused
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&opts.Portable, "portable", false, "also check that it runs alike in Starlark and Python")
+	cmd.Flags().Uint64Var(&opts.Seed, "seed", 1, "seed of the env seeds and the random policy")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
