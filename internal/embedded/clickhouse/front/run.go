@@ -90,14 +90,14 @@ func (h *Handler) statement(ctx context.Context, req *request, text string, a *a
 		_, err = a.Write(block)
 		return engine.Stats{}, err
 	}
-	s, err := sqlguard.Parse(text)
-	if err != nil {
-		return engine.Stats{}, &engine.Error{Code: engine.CodeSyntaxError, Message: "Syntax error: " + err.Error()}
-	}
 	if req.user.ReadOnly {
 		if err := sqlguard.Check(text); err != nil {
 			return engine.Stats{}, err
 		}
+	}
+	s, err := sqlguard.Parse(text)
+	if err != nil {
+		return engine.Stats{}, &engine.Error{Code: engine.CodeSyntaxError, Message: "Syntax error: " + err.Error()}
 	}
 	if req.get && !s.Output {
 		return engine.Stats{}, &engine.Error{Code: engine.CodeReadonly, Message: "Cannot execute query in readonly mode: GET may only read, use POST"}
