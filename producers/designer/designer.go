@@ -93,7 +93,9 @@ func (d *Designer) attempt(
 		return false, next, err
 	}
 	next.rejected = verdict.rejected
-	return verdict.accepted() || verdict.rejected.GetLastAttempt(), next, d.append(ctx, env, verdict.message(), verdict.started)
+	obs := d.Source.Stamp(verdict.started)
+	obs.SandboxTier, obs.Nondeterministic = verdict.report.Tier, verdict.report.Nondeterministic
+	return verdict.accepted() || verdict.rejected.GetLastAttempt(), next, d.append(ctx, env, verdict.message(), obs)
 }
 
 // generate asks the policy for an environment's source and appends what it answered.
@@ -123,7 +125,7 @@ func (d *Designer) generate(
 	designed := d.describe(req, env, i, completions[0])
 	designed.Documents, designed.Recalled = grounds.attributions, grounds.neighbours
 	designed.Prompt, designed.PromptSha256 = promptMessages(messages)
-	return designed, d.append(ctx, env, designed, started)
+	return designed, d.append(ctx, env, designed, d.Source.Stamp(started))
 }
 
 // describe is the event of a completion, without what led to it.
@@ -154,8 +156,8 @@ func (d *Designer) describe(
 }
 
 // append appends one event about an environment.
-func (d *Designer) append(ctx context.Context, env uuid.UUID, msg proto.Message, started time.Time) error {
-	ev, err := event.New(topics.EnvKey(d.Run.ID, env), env, 0, msg, d.Source.Stamp(started))
+func (d *Designer) append(ctx context.Context, env uuid.UUID, msg proto.Message, obs *spadepb.Observed) error {
+	ev, err := event.New(topics.EnvKey(d.Run.ID, env), env, 0, msg, obs)
 	if err != nil {
 		return err
 	}

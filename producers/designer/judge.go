@@ -30,6 +30,10 @@ type Report struct {
 	Title, Kind   string
 	MaxSteps      int
 	Stats         []*spadepb.Stat // sorted by name
+
+	// Observed, and in no digest: the sandbox tier that ran it, and whether a clock had a part in the result.
+	Tier             string
+	Nondeterministic bool
 }
 
 // Gate puts a source through the acceptance gate; all its randomness comes from seed. An error means that no verdict
@@ -43,6 +47,7 @@ type verdict struct {
 	ok       *spadepb.EnvironmentAccepted
 	rejected *spadepb.EnvironmentRejected
 	started  time.Time
+	report   Report
 }
 
 func (v verdict) accepted() bool { return v.ok != nil }
@@ -70,6 +75,7 @@ func (d *Designer) judge(ctx context.Context, designed *spadepb.EnvironmentDesig
 	if err != nil {
 		return v, fmt.Errorf("acceptance gate: %w", err)
 	}
+	v.report = report
 	if report.Stage != "" {
 		v.rejected = d.reject(designed, report)
 		return v, nil
