@@ -28,10 +28,17 @@ var classes = map[string]error{
 	child.ClassFolder:  ErrFolder,
 }
 
-// startError is what a child said instead of Ready.
+// startError is what a child said instead of its address, nil when it serves.
 func startError(r child.Ready) error {
-	if class := classes[r.Class]; class != nil {
-		return fmt.Errorf("start the embedded ClickHouse: %w: %s", class, r.Error)
+	class := classes[r.Class]
+	switch {
+	case r.Addr != "":
+		return nil
+	case class != nil:
+		return fmt.Errorf("%w: %s", class, r.Error)
+	case r.Error != "":
+		return errors.New(r.Error)
+	default:
+		return errors.New("the process ended without a word")
 	}
-	return fmt.Errorf("start the embedded ClickHouse: %s", r.Error)
 }

@@ -41,12 +41,15 @@ func startProcess(ctx context.Context, argv, env []string, setup child.Setup, lo
 		return nil, child.Ready{}, fmt.Errorf("start the ClickHouse process: %w", err)
 	}
 	answer := make(chan child.Ready, 1)
-	p.pipes.Go(func() { answer <- readReady(stdout) })
+	go func() {
+		defer p.pipes.Done()
+		answer <- readReady(stdout)
+	}()
 	ready, err := p.greet(ctx, setup, answer)
 	if err != nil {
 		p.kill()
-		_ = p.wait() // the reason is in err already
-		return nil, child.Ready{}, err
+		<-p.ended // only then is all read that it printed
+		return nil, child.Ready{}, fmt.Errorf("start the embedded ClickHouse: %w%s", err, p.stderr.text())
 	}
 	return p, ready, nil
 }
@@ -64,10 +67,12 @@ func (p *process) open(logger *slog.Logger) (io.Reader, error) {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
+	p.pipes.Add(2) // before the process can end: launch waits for its readers
 	if err := p.launch(); err != nil {
 		return nil, errors.Join(err, p.stdin.Close())
 	}
-	p.pipes.Go(func() {
+	go func() {
+		defer p.pipes.Done()
 		lines := bufio.NewScanner(stderr)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
@@ -75,7 +80,7 @@ func (p *process) open(logger *slog.Logger) (io.Reader, error) {
 			logger.Warn("embedded clickhouse", "line", lines.Text())
 		}
 		_, _ = io.Copy(io.Discard, stderr) // a line over the limit must not block the child
-	})
+	}()
 	return stdout, nil
 }
 
@@ -105,25 +110,15 @@ func (p *process) greet(ctx context.Context, setup child.Setup, answer <-chan ch
 		return child.Ready{}, fmt.Errorf("encode the setup: %w", err)
 	}
 	if _, err := p.stdin.Write(append(line, '\n')); err != nil {
-		// It ended before it read: what it says is the reason.
-		if r := <-answer; r.Error != "" {
-			return child.Ready{}, startError(r)
-		}
-		return child.Ready{}, fmt.Errorf("start the ClickHouse process: %w%s", err, p.stderr.text())
+		p.release() // it ended before it read; its answer, or what it printed, tells why
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	select {
 	case r := <-answer:
-		if r.Addr == "" {
-			if r.Error == "" {
-				return r, fmt.Errorf("start the ClickHouse process: it ended without a word%s", p.stderr.text())
-			}
-			return r, startError(r)
-		}
-		return r, nil
+		return r, startError(r)
 	case <-ctx.Done():
-		return child.Ready{}, fmt.Errorf("start the ClickHouse process: it does not answer: %w%s", context.Cause(ctx), p.stderr.text())
+		return child.Ready{}, fmt.Errorf("it does not answer: %w", context.Cause(ctx))
 	}
 }
 
