@@ -47,14 +47,12 @@ func cut(text string, least, most int) int {
 }
 
 // boundary says what kind of boundary lies before byte i of the text, where 0 < i < len(text). White space belongs to
-// the chunk before it.
+// the chunk before it: of several boundaries in a run of it the last one wins.
 func boundary(text string, i int) int {
 	prev, next := text[i-1], text[i]
 	switch {
 	case prev == '\n' && next == '#' && strings.HasSuffix(text[:i], "\n\n"):
 		return cutHeading
-	case prev == '\n' && next == '\n':
-		return cutNone // the blank line belongs to the chunk before
 	case strings.HasSuffix(text[:i], "\n\n"):
 		return cutParagraph
 	case prev == '\n':

@@ -57,9 +57,9 @@ func (x *Index) ingested(m *spadepb.DocumentIngested) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	id := uuid.UUID(m.DocumentId)
-	old, ok := x.entries[id]
-	if ok && !(old.Withdrawn && old.Chunks == 0) {
-		return
+	old := x.entries[id]
+	if old.Chunks > 0 {
+		return // without chunks it is none, or the withdrawal alone was seen so far
 	}
 	parent := id
 	if len(m.ParentId) == len(parent) {

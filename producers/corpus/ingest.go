@@ -185,6 +185,9 @@ func (a *addition) document(ctx context.Context, d document, started time.Time) 
 	added, withdrawn := 0, 0
 	for _, c := range d.chunks(a.g.cfg.ChunkMin, a.g.cfg.ChunkMax) {
 		e, known := a.g.set.Known.Find(c.id)
+		if !e.Withdrawn {
+			a.sum.IDs = append(a.sum.IDs, c.id)
+		}
 		if _, pending := a.pending[c.id]; pending || known {
 			a.sum.ChunksKnown++
 			if e.Withdrawn {

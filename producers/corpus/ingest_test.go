@@ -187,14 +187,17 @@ func TestAddBatches(t *testing.T) {
 	if log.calls != 3 || sum.Chunks != 2500 {
 		t.Errorf("%d appends, summary %+v", log.calls, sum)
 	}
-	big := strings.Repeat("x", 4000)
 	var b strings.Builder
-	for i := range 1200 {
-		fmt.Fprintf(&b, "{\"text\": \"%d %s\"}\n", i, big)
+	for i := range 100 {
+		fmt.Fprintf(&b, "{\"text\": \"%d %s\"}\n", i, strings.Repeat("x", 60_000))
 	}
-	log, _ = add(t, tree(t, map[string]string{"big.jsonl": b.String()}))
+	log = &memLog{t: t}
+	g := newIngester(t, log, func(c *Config, _ *Settings) { c.ChunkMax = MaxChunkBytes })
+	if _, err := g.Add(t.Context(), tree(t, map[string]string{"big.jsonl": b.String()})); err != nil {
+		t.Fatal(err)
+	}
 	if log.calls != 2 {
-		t.Errorf("%d appends of 4.8 MB, want 2", log.calls)
+		t.Errorf("%d appends of 6 MB, want 2", log.calls)
 	}
 }
 

@@ -29,7 +29,8 @@ func TestReadJSONL(t *testing.T) {
 		{"one", good, []document{{"f.jsonl#1", "Good.", "Good.", mediaJSONL}}, nil},
 		{
 			"all fields", `{"text": "T", "title": "Ti", "id": "x1", "source": "https://user:secret@host/p?q"}` + "\r\n\r\n",
-			[]document{{"https://host/p?q#x1", "Ti", "T", mediaJSONL}}, nil,
+			[]document{{"https://host/p?q#x1", "Ti", "T", mediaJSONL}},
+			nil,
 		},
 		{"number as id", `{"text": "T", "id": 12345678901234567890}`, []document{{"f.jsonl#12345678901234567890", "T", "T", mediaJSONL}}, nil},
 		{"url for source", `{"text": "T", "url": "http://h/x"}`, []document{{"http://h/x", "T", "T", mediaJSONL}}, nil},

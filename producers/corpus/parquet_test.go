@@ -77,14 +77,16 @@ func TestReadParquet(t *testing.T) {
 	}{
 		{
 			"text alone", parquetFile(t, 100, compress.Codecs.Snappy, []arrow.Field{{Name: "text", Type: str}}, textColumn(array.NewStringBuilder(mem), "One é.", "Two.")),
-			[]document{{"f.parquet#1", "One é.", "One é.", mediaParquet}, {"f.parquet#2", "Two.", "Two.", mediaParquet}}, nil,
+			[]document{{"f.parquet#1", "One é.", "One é.", mediaParquet}, {"f.parquet#2", "Two.", "Two.", mediaParquet}},
+			nil,
 		},
 		{
 			"labels among other columns", parquetFile(t, 1, compress.Codecs.Zstd,
 				[]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "text", Type: str}, {Name: "url", Type: str}, {Name: "title", Type: str}},
 				ids.NewArray(), textColumn(array.NewStringBuilder(mem), "A", "B"), textColumn(array.NewStringBuilder(mem), "http://u:p@h/a", ""),
 				textColumn(array.NewStringBuilder(mem), "Title A", "")),
-			[]document{{"http://h/a#7", "Title A", "A", mediaParquet}, {"f.parquet#2", "B", "B", mediaParquet}}, nil,
+			[]document{{"http://h/a#7", "Title A", "A", mediaParquet}, {"f.parquet#2", "B", "B", mediaParquet}},
+			nil,
 		},
 		{
 			"large strings with faults", parquetFile(t, 2, compress.Codecs.Gzip, []arrow.Field{{Name: "text", Type: arrow.BinaryTypes.LargeString, Nullable: true}},
@@ -97,19 +99,23 @@ func TestReadParquet(t *testing.T) {
 		},
 		{
 			"dictionary", parquetFile(t, 100, compress.Codecs.Uncompressed, []arrow.Field{{Name: "text", Type: dict.Type()}}, dict.NewArray()),
-			[]document{{"f.parquet#1", "same", "same", mediaParquet}, {"f.parquet#2", "other", "other", mediaParquet}, {"f.parquet#3", "same", "same", mediaParquet}}, nil,
+			[]document{{"f.parquet#1", "same", "same", mediaParquet}, {"f.parquet#2", "other", "other", mediaParquet}, {"f.parquet#3", "same", "same", mediaParquet}},
+			nil,
 		},
 		{
 			"no text column", parquetFile(t, 100, compress.Codecs.Snappy, []arrow.Field{{Name: "body", Type: str}}, textColumn(array.NewStringBuilder(mem), "x")),
-			nil, []string{`f.parquet: malformed: no column "text"`},
+			nil,
+			[]string{`f.parquet: malformed: no column "text"`},
 		},
 		{
 			"text of numbers", parquetFile(t, 100, compress.Codecs.Snappy, []arrow.Field{{Name: "text", Type: arrow.PrimitiveTypes.Int64}}, numbers(mem, 3)),
-			nil, []string{`f.parquet: malformed: column "text" holds int64, not text`},
+			nil,
+			[]string{`f.parquet: malformed: column "text" holds int64, not text`},
 		},
 		{
 			"no rows", parquetFile(t, 100, compress.Codecs.Snappy, []arrow.Field{{Name: "text", Type: str}}, textColumn(array.NewStringBuilder(mem))),
-			nil, []string{"f.parquet: holds no text"},
+			nil,
+			[]string{"f.parquet: holds no text"},
 		},
 	}
 	cfg := NewDefaultConfig()

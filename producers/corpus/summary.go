@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // maxProblems is how many problems a Summary keeps; further ones are only counted.
@@ -37,6 +39,10 @@ type Summary struct {
 	Chunks      int   // appended
 	ChunksKnown int   // not appended, since the log held them
 	Bytes       int64 // of text appended
+
+	// IDs are the chunks found that are not withdrawn, known ones included, in the order they were found and as often.
+	// They are what a run on this corpus may sample.
+	IDs []uuid.UUID
 
 	Skipped      []Skipped  // by number of files, then by kind
 	Problems     []*Problem // the first 1000, in the order of the files
