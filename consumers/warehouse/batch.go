@@ -135,18 +135,19 @@ func (c *conversion) run(ctx context.Context) (*batch, error) {
 	return c.out, nil
 }
 
-// add converts one event, unless an earlier record had its id.
+// add converts one event, unless an earlier record had its id. A record that cannot become rows is no first record: the
+// tables do not remember it, so counting it would make the result depend on where ranges are cut.
 func (c *conversion) add(ctx context.Context, i int) error {
 	ev := &c.events[i]
 	if c.present[ev.ID] || c.seen[ev.ID] {
 		c.out.repeats++
 		return nil
 	}
-	c.seen[ev.ID] = true
 	reason := c.bad[i]
 	if reason == nil {
 		msg, err := c.append(i, ev)
 		if err == nil {
+			c.seen[ev.ID] = true
 			c.note(ev, msg)
 			return nil
 		}
@@ -200,7 +201,15 @@ func (c *conversion) deadLetter(ctx context.Context, ev *event.Event, reason err
 		Topic: ev.Topic, Key: []byte(ev.Key), Value: ev.Payload, Partition: ev.Partition, Offset: ev.LastOffset, Time: ev.Time,
 	}
 	return c.lane.part.retry(ctx, "dead letter", func(ctx context.Context) error {
-		if err := c.lane.part.sink.set.DeadLetter(ctx, r, reason); err != nil {
+		err := c.lane.part.sink.set.DeadLetter(ctx, r, reason)
+		var large *event.TooLargeError
+		if errors.As(err, &large) {
+			// The letter would be larger than an event may be. The bytes are in the log, at the offset it names.
+			r.Value = nil
+			reason = fmt.Errorf("%w (payload of %d bytes is left where it is)", reason, len(ev.Payload))
+			err = c.lane.part.sink.set.DeadLetter(ctx, r, reason)
+		}
+		if err != nil {
 			return fmt.Errorf("%w: %w", ErrTransient, err)
 		}
 		return nil

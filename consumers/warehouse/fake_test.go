@@ -1,0 +1,365 @@
+package warehouse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/tables"
+)
+
+// fakeStore is a warehouse in memory with the rules of the real one: claims, and a window of tokens per table. It fails the
+// test on a call that no sink may make.
+type fakeStore struct {
+	t      testing.TB
+	window int
+
+	mu      sync.Mutex // guards the following
+	claims  map[Place]uint64
+	plans   map[Place][]Range
+	offsets map[Place]int64
+	tokens  map[string][]string
+	rows    map[string][]map[string]any
+	sizes   map[string]int // rows of each token, for ever
+}
+
+func newFakeStore(t testing.TB, window int) *fakeStore {
+	return &fakeStore{
+		t: t, window: window, claims: map[Place]uint64{}, plans: map[Place][]Range{}, offsets: map[Place]int64{},
+		tokens: map[string][]string{}, rows: map[string][]map[string]any{}, sizes: map[string]int{},
+	}
+}
+
+func (f *fakeStore) Claim(_ context.Context, places []Place, w Writer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w.Token == 0 {
+		f.t.Error("claim by nobody")
+	}
+	for _, p := range places {
+		f.claims[p] = w.Token
+	}
+	return nil
+}
+
+func (f *fakeStore) Load(_ context.Context, _ string, places []Place) (map[Place]State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[Place]State{}
+	for _, p := range places {
+		s := State{Next: f.offsets[p]}
+		if plans := f.plans[p]; len(plans) > 0 && plans[len(plans)-1].First >= s.Next {
+			s.Plan = &plans[len(plans)-1]
+		}
+		out[p] = s
+	}
+	return out, nil
+}
+
+func (f *fakeStore) Positions(context.Context, string) (bus.Positions, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := bus.Positions{}
+	for p, next := range f.offsets {
+		if out[p.Topic] == nil {
+			out[p.Topic] = map[int32]int64{}
+		}
+		out[p.Topic][p.Partition] = next
+	}
+	return out, nil
+}
+
+func (f *fakeStore) Present(_ context.Context, p Place, first int64, events []event.Event) (map[uuid.UUID]bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[uuid.UUID]bool{}
+	for _, anchor := range tables.Anchors(p.Topic) {
+		for _, row := range f.rows[anchor] {
+			id := rowID(row["event_id"])
+			asked := slices.ContainsFunc(events, func(ev event.Event) bool { return ev.ID == id })
+			if asked && row["kafka_topic"] == p.Topic && row["kafka_partition"].(float64) == float64(p.Partition) &&
+				row["kafka_offset"].(float64) < float64(first) {
+				out[id] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeStore) Plan(_ context.Context, p Place, w Writer, r Range) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims[p] != w.Token {
+		return ErrFenced
+	}
+	if r.First < f.offsets[p] || r.Last < r.First {
+		f.t.Errorf("plan %v of %v, which holds everything before %d", r, p, f.offsets[p])
+	}
+	f.plans[p] = append(f.plans[p], r)
+	return nil
+}
+
+func (f *fakeStore) Insert(_ context.Context, t *tables.Table, token string, rec arrow.Record) error {
+	text, err := rec.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return err
+	}
+	writer := rec.Column(rec.Schema().FieldIndices("writer")[0])
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := Place{rows[0]["kafka_topic"].(string), int32(rows[0]["kafka_partition"].(float64))}
+	if writer.ValueStr(0) != fmt.Sprint(f.claims[p]) {
+		return ErrFenced
+	}
+	if n, ok := f.sizes[token]; ok && n != len(rows) {
+		f.t.Errorf("%s had %d rows and now has %d: the server would not recognise it", token, n, len(rows))
+	}
+	f.sizes[token] = len(rows)
+	if slices.Contains(f.tokens[t.Name], token) {
+		return nil
+	}
+	f.tokens[t.Name] = append(f.tokens[t.Name], token)
+	if n := len(f.tokens[t.Name]); n > f.window {
+		f.tokens[t.Name] = f.tokens[t.Name][n-f.window:]
+	}
+	for _, row := range rows {
+		delete(row, "writer")
+		f.rows[t.Name] = append(f.rows[t.Name], row)
+	}
+	return nil
+}
+
+func (f *fakeStore) Redact(_ context.Context, p Place, document uuid.UUID, before int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, row := range f.rows[tables.DocumentEvents] {
+		if rowID(row["document_id"]) == document && row["kafka_offset"].(float64) < float64(before) && p.Topic == row["kafka_topic"] {
+			row["text"] = ""
+		}
+	}
+	return nil
+}
+
+func (f *fakeStore) Finish(_ context.Context, p Place, w Writer, next int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims[p] != w.Token {
+		return ErrFenced
+	}
+	if plans := f.plans[p]; len(plans) > 0 && plans[len(plans)-1].First >= f.offsets[p] && next <= plans[len(plans)-1].Last {
+		f.t.Errorf("%v finished at %d inside its plan %v", p, next, plans[len(plans)-1])
+	}
+	f.offsets[p] = max(f.offsets[p], next)
+	return nil
+}
+
+func rowID(v any) uuid.UUID {
+	var b []byte
+	text, _ := json.Marshal(v)
+	if err := json.Unmarshal(text, &b); err != nil || len(b) != 16 {
+		return uuid.Nil
+	}
+	return uuid.UUID(b)
+}
+
+// content is the rows of every table as sorted text.
+func (f *fakeStore) content() map[string][]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return rowTexts(f.rows)
+}
+
+func rowTexts(tables map[string][]map[string]any) map[string][]string {
+	out := map[string][]string{}
+	for name, rows := range tables {
+		for _, row := range rows {
+			text, _ := json.Marshal(row)
+			out[name] = append(out[name], string(text))
+		}
+		slices.Sort(out[name])
+	}
+	return out
+}
+
+// foldJSON is what a warehouse should hold of a log: the first record of each event, event by event.
+func foldJSON(t testing.TB, l *memoryLog) map[string][]string {
+	t.Helper()
+	c, err := tables.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := tables.NewSet(memory.DefaultAllocator, c, 0)
+	defer set.Release()
+	rows := map[string][]map[string]any{}
+	for topic, events := range l.events {
+		seen := map[uuid.UUID]bool{}
+		for _, ev := range events {
+			if seen[ev.ID] {
+				continue
+			}
+			msg, err := ev.Message()
+			if err != nil {
+				continue
+			}
+			seen[ev.ID] = true
+			if m, ok := msg.(*spadepb.DocumentIngested); ok && withdrawnLater(events, m.GetDocumentId(), ev.LastOffset) {
+				m.Text = ""
+			}
+			if err := set.Append(&ev, msg); err != nil {
+				t.Fatal(topic, err)
+			}
+		}
+	}
+	for _, b := range set.Blocks() {
+		text, err := b.Record.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []map[string]any
+		if err := json.Unmarshal(text, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range list {
+			delete(row, "writer")
+		}
+		rows[b.Table.Name] = list
+		b.Record.Release()
+	}
+	return rowTexts(rows)
+}
+
+func withdrawnLater(events []event.Event, document []byte, offset int64) bool {
+	seen := map[uuid.UUID]bool{}
+	for _, ev := range events {
+		if seen[ev.ID] {
+			continue
+		}
+		msg, err := ev.Message()
+		if err != nil {
+			continue
+		}
+		seen[ev.ID] = true
+		if m, ok := msg.(*spadepb.DocumentWithdrawn); ok && string(m.GetDocumentId()) == string(document) && ev.LastOffset > offset {
+			return true
+		}
+	}
+	return false
+}
+
+// errCrash ends a writer the way kill -9 does: nothing of it happens afterwards.
+var errCrash = errors.New("crash")
+
+// faulty is a store whose call number at goes wrong: mode "before" crashes before the call is executed, "after" once it has
+// been, "lost" executes it and loses the answer, "stop" waits before it, as a process does under SIGSTOP.
+type faulty struct {
+	Store
+	at   int
+	mode string // "before", "after", "lost", or "stop"
+
+	reached, resume chan struct{} // mode "stop"
+
+	mu    sync.Mutex // guards the following
+	calls int
+}
+
+func (f *faulty) do(fn func() error) error {
+	f.mu.Lock()
+	f.calls++
+	hit := f.calls == f.at
+	f.mu.Unlock()
+	if hit && f.mode == "before" {
+		return errCrash
+	}
+	if hit && f.mode == "stop" {
+		close(f.reached)
+		<-f.resume
+		return fn()
+	}
+	err := fn()
+	if hit && err == nil {
+		if f.mode == "lost" {
+			return fmt.Errorf("connection reset: %w", ErrTransient)
+		}
+		return errCrash
+	}
+	return err
+}
+
+func (f *faulty) Claim(ctx context.Context, p []Place, w Writer) error {
+	return f.do(func() error { return f.Store.Claim(ctx, p, w) })
+}
+
+func (f *faulty) Load(ctx context.Context, group string, p []Place) (out map[Place]State, err error) {
+	err = f.do(func() error { out, err = f.Store.Load(ctx, group, p); return err })
+	return out, err
+}
+
+func (f *faulty) Present(ctx context.Context, p Place, first int64, events []event.Event) (out map[uuid.UUID]bool, err error) {
+	err = f.do(func() error { out, err = f.Store.Present(ctx, p, first, events); return err })
+	return out, err
+}
+
+func (f *faulty) Plan(ctx context.Context, p Place, w Writer, r Range) error {
+	return f.do(func() error { return f.Store.Plan(ctx, p, w, r) })
+}
+
+func (f *faulty) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
+	return f.do(func() error { return f.Store.Insert(ctx, t, token, rec) })
+}
+
+func (f *faulty) Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error {
+	return f.do(func() error { return f.Store.Redact(ctx, p, document, before) })
+}
+
+func (f *faulty) Finish(ctx context.Context, p Place, w Writer, next int64) error {
+	return f.do(func() error { return f.Store.Finish(ctx, p, w, next) })
+}
+
+// fakeClaim is the bus's claim on the test partition.
+type fakeClaim struct {
+	t         testing.TB
+	committed map[string]int64
+	delivered map[string]int64
+	start     map[string]int64
+	topics    []string
+}
+
+func newFakeClaim(t testing.TB, l *memoryLog, committed map[string]int64) *fakeClaim {
+	return &fakeClaim{t: t, committed: committed, delivered: map[string]int64{}, start: maps.Clone(committed), topics: l.topics()}
+}
+
+func (c *fakeClaim) Topics() []string { return c.topics }
+
+func (c *fakeClaim) Committed(topic string) (int64, bool) {
+	at, ok := c.committed[topic]
+	return at, ok
+}
+
+func (c *fakeClaim) StartAt(topic string, offset int64) error {
+	c.start[topic] = offset
+	return nil
+}
+
+func (c *fakeClaim) Commit(topic string, next int64) error {
+	if next > c.delivered[topic] {
+		c.t.Errorf("commit of %s at %d, delivered is %d", topic, next, c.delivered[topic])
+	}
+	c.committed[topic] = max(c.committed[topic], next)
+	return nil
+}
