@@ -20,6 +20,7 @@ type Client struct {
 	set   Settings
 	log   *slog.Logger
 	codec kafka.Compression
+	login *logins // nil without SASL
 	stats counters
 
 	dial      *dialer
@@ -67,6 +68,10 @@ func New(cfg Config, set Settings) (*Client, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	if mech != nil {
+		c.login = &logins{Mechanism: mech}
+		mech = c.login
+	}
 	c.transport = &kafka.Transport{
 		Dial: c.dial.DialContext, DialTimeout: cfg.RequestTimeout, ClientID: cfg.ClientID,
 		MetadataTTL: 5 * time.Second, TLS: certs, SASL: mech,
@@ -107,11 +112,10 @@ func (c *Client) Close() error {
 }
 
 // retry calls fn, each time with the request timeout, until it succeeds, fails
-// for good, or ctx ends. A refused login is tried three times, because a broker
-// that is stopping looks the same.
+// for good, or ctx ends.
 func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) error) error {
 	var last error
-	logins := 0
+	tries := c.login.attempts()
 	for wait := newBackoff(); ; {
 		err := c.once(ctx, fn)
 		switch {
@@ -119,22 +123,18 @@ func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) 
 			return nil
 		case c.ctx.Err() != nil:
 			return fmt.Errorf("%s: %w", op, ErrClosed)
+		case ctx.Err() != nil && last == nil:
+			return fmt.Errorf("%w: %w", classify(op, err), ctx.Err())
 		case ctx.Err() != nil:
-			if last == nil {
-				last = err
-			}
-			return fmt.Errorf("%w: %w", classify(op, last), ctx.Err())
+			return fmt.Errorf("%w: %w", last, ctx.Err())
 		}
-		if err = classify(op, err); isLogin(err) {
-			logins++
-		}
-		if logins >= 3 || (!isLogin(err) && !transient(err)) {
-			return err
+		last = tries.class(op, err)
+		if tries.final() || (!isLogin(last) && !transient(err)) {
+			return last
 		}
 		if staleLayout(err) || network(err) {
 			c.resetLayout()
 		}
-		last = err
 		c.stats.retries.Add(1)
 		wait.sleep(ctx, c.ctx)
 	}

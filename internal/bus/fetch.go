@@ -18,11 +18,49 @@ type fetched struct {
 	records []event.Record
 	next    int64 // offset after the last record
 	end     int64 // high watermark
+	bytes   int   // of keys and values
+	slabs   slabs
+}
+
+// slabs cut many small slices out of few allocations. A record keeps its slab
+// in memory; consumers keep what they decode, not the records.
+type slabs struct {
+	bytes   []byte
+	headers []event.Header
+}
+
+const (
+	slabBytes   = 64 << 10
+	slabHeaders = 512
+)
+
+func (s *slabs) take(n int) []byte {
+	if len(s.bytes) < n {
+		s.bytes = make([]byte, max(slabBytes, n))
+	}
+	out := s.bytes[:n:n]
+	s.bytes = s.bytes[n:]
+	return out
+}
+
+func (s *slabs) copyHeaders(from []protocol.Header) []event.Header {
+	n := len(from)
+	if len(s.headers) < n {
+		s.headers = make([]event.Header, max(slabHeaders, n))
+	}
+	out := s.headers[:n:n]
+	s.headers = s.headers[n:]
+	for i, h := range from {
+		out[i] = event.Header(h)
+	}
+	return out
 }
 
 // fetch asks for records of a partition from an offset on. The broker holds the
 // request for up to wait when there is nothing; the result may be empty then.
-func (c *Client) fetch(ctx context.Context, topic string, partition int32, offset int64, wait time.Duration) (fetched, error) {
+func (c *Client) fetch(
+	ctx context.Context, topic string, partition int32, offset int64, wait time.Duration, hint int,
+) (fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+c.cfg.RequestTimeout)
 	defer cancel()
 	res, err := c.kafka.Fetch(ctx, &kafka.FetchRequest{
@@ -32,7 +70,7 @@ func (c *Client) fetch(ctx context.Context, topic string, partition int32, offse
 	if err != nil {
 		return fetched{}, err
 	}
-	f := fetched{next: offset, end: res.HighWatermark}
+	f := fetched{next: offset, end: res.HighWatermark, records: make([]event.Record, 0, hint)}
 	if err := f.read(res.Records, topic, partition); err != nil {
 		return fetched{}, err
 	}
@@ -40,6 +78,7 @@ func (c *Client) fetch(ctx context.Context, topic string, partition int32, offse
 		return fetched{}, res.Error
 	}
 	c.stats.fetched.Add(int64(len(f.records)))
+	c.stats.fetchedBytes.Add(int64(f.bytes))
 	return f, nil
 }
 
@@ -70,49 +109,46 @@ func (f *fetched) read(set kafka.RecordReader, topic string, partition int32) er
 }
 
 func (f *fetched) take(rec *protocol.Record, topic string, partition int32, control bool) error {
-	key, value, err := copyOut(rec)
+	if control || rec.Offset < f.next {
+		f.next = max(f.next, rec.Offset+1)
+		return closeBytes(rec)
+	}
+	key, value, err := f.copyOut(rec)
 	if err != nil {
 		return fmt.Errorf("read record at offset %d: %w", rec.Offset, err)
 	}
-	if rec.Offset < f.next {
-		return nil
-	}
 	f.next = rec.Offset + 1
-	if control {
-		return nil
-	}
-	headers := make([]event.Header, len(rec.Headers))
-	for i, h := range rec.Headers {
-		headers[i] = event.Header(h)
-	}
+	f.bytes += len(key) + len(value)
 	f.records = append(f.records, event.Record{
 		Topic: topic, Partition: partition, Offset: rec.Offset, Time: rec.Time.UTC(),
-		Key: key, Value: value, Headers: headers,
+		Key: key, Value: value, Headers: f.slabs.copyHeaders(rec.Headers),
 	})
 	return nil
 }
 
-// copyOut reads key and value into one allocation and frees kafka-go's pages.
-func copyOut(rec *protocol.Record) (key, value []byte, err error) {
-	var k, v int
+// copyOut reads key and value and frees kafka-go's pages.
+func (f *fetched) copyOut(rec *protocol.Record) (key, value []byte, err error) {
 	if rec.Key != nil {
-		k = rec.Key.Len()
-	}
-	if rec.Value != nil {
-		v = rec.Value.Len()
-	}
-	both := make([]byte, k+v)
-	if rec.Key != nil {
-		key = both[:k:k]
+		key = f.slabs.take(rec.Key.Len())
 		_, err = io.ReadFull(rec.Key, key)
-		err = errors.Join(err, rec.Key.Close())
 	}
 	if rec.Value != nil {
-		value = both[k:]
+		value = f.slabs.take(rec.Value.Len())
 		_, readErr := io.ReadFull(rec.Value, value)
-		err = errors.Join(err, readErr, rec.Value.Close())
+		err = errors.Join(err, readErr)
 	}
-	return key, value, err
+	return key, value, errors.Join(err, closeBytes(rec))
+}
+
+func closeBytes(rec *protocol.Record) error {
+	var err error
+	if rec.Key != nil {
+		err = rec.Key.Close()
+	}
+	if rec.Value != nil {
+		err = errors.Join(err, rec.Value.Close())
+	}
+	return err
 }
 
 // cursor reads one partition onwards and survives what passes: brokers that are
@@ -123,6 +159,7 @@ type cursor struct {
 	partition int32
 	offset    int64
 	wait      time.Duration
+	hint      int       // records that came last time
 	progress  time.Time // when records last came, or there were none to come
 }
 
@@ -134,11 +171,11 @@ func (c *Client) cursor(topic string, partition int32, offset int64) *cursor {
 // the whole wait. Errors are final.
 func (cu *cursor) next(ctx context.Context) (fetched, error) {
 	for wait := newBackoff(); ; {
-		f, err := cu.c.fetch(ctx, cu.topic, cu.partition, cu.offset, cu.wait)
+		f, err := cu.c.fetch(ctx, cu.topic, cu.partition, cu.offset, cu.wait, cu.hint)
 		switch {
 		case err == nil:
 			cu.watch(f)
-			cu.offset = f.next
+			cu.offset, cu.hint = f.next, len(f.records)
 			return f, nil
 		case ctx.Err() != nil:
 			return fetched{}, ctx.Err()

@@ -171,7 +171,7 @@ func (c *Client) writeBatch(pos lanePos, b batch) error {
 	op := fmt.Sprintf("append %d records to %s/%d", len(b.records), pos.topic, pos.partition)
 	deadline := time.Now().Add(c.cfg.DeliveryTimeout)
 	sent := false // a request may have been applied without an answer
-	stored, logins := 0, 0
+	stored, tries := 0, c.login.attempts()
 	for wait := newBackoff(); ; {
 		err := c.once(c.ctx, func(ctx context.Context) error { return c.produce(ctx, pos, b) })
 		if err == nil {
@@ -180,7 +180,7 @@ func (c *Client) writeBatch(pos lanePos, b batch) error {
 			return nil
 		}
 		sent = sent || maybeApplied(err)
-		class := classify(op, err)
+		class := tries.class(op, err)
 		switch {
 		case c.ctx.Err() != nil:
 			return outcome(fmt.Errorf("%s: %w", op, ErrClosed), sent)
@@ -188,11 +188,7 @@ func (c *Client) writeBatch(pos lanePos, b batch) error {
 			if stored++; stored == storeTries {
 				return outcome(fmt.Errorf("%w (is the broker's disk full?)", class), sent)
 			}
-		case isLogin(class):
-			if logins++; logins == 3 {
-				return outcome(class, sent)
-			}
-		case !transient(err):
+		case tries.final(), !isLogin(class) && !transient(err):
 			return outcome(class, sent)
 		}
 		if time.Now().After(deadline) || !b.wanted() {

@@ -1,0 +1,229 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// worker processes one claim.
+type worker struct {
+	c     *Client
+	claim *Claim
+	proc  Processor
+}
+
+func newWorker(c *Client, claim *Claim) *worker { return &worker{c: c, claim: claim} }
+
+// run processes until the generation ends, stop ends, or something fails. It
+// returns only errors that must end Consume.
+func (w *worker) run(stop, gen context.Context, h Handler) error {
+	work, cancel := w.workContext(stop, gen)
+	defer cancel()
+	err := w.open(work, h)
+	if err == nil {
+		err = w.loop(stop, gen, work)
+	}
+	if err != nil && work.Err() != nil {
+		err = fmt.Errorf("%w: no time left: %w", errGone, err)
+	}
+	if w.proc != nil {
+		err = w.end(work, err)
+	}
+	if errors.Is(err, errGone) {
+		w.c.log.Warn("kafka partition lost", "group", w.claim.Group, "partition", w.claim.Partition, "reason", err)
+		return nil
+	}
+	return err
+}
+
+// errGone marks errors that mean the generation is over, not that the work is bad.
+var errGone = errors.New("kafka: the generation is over")
+
+// workContext is what the Processor works under: it outlives stop and gen by
+// RevokeTimeout, so that a batch under way can be finished and committed.
+func (w *worker) workContext(stop, gen context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(stop))
+	over := func() {
+		t := time.AfterFunc(w.c.cfg.RevokeTimeout, cancel)
+		context.AfterFunc(work, func() { t.Stop() })
+	}
+	stopA, stopB := context.AfterFunc(stop, over), context.AfterFunc(gen, over)
+	return work, func() { stopA(); stopB(); cancel() }
+}
+
+// open anchors the claim and lets the handler make a Processor.
+func (w *worker) open(ctx context.Context, h Handler) error {
+	if err := w.claim.anchor(ctx, w.c); err != nil {
+		return commitError(err)
+	}
+	return w.guard(func() (err error) {
+		w.proc, err = h.Assigned(ctx, w.claim)
+		return err
+	})
+}
+
+// loop reads all topics of the claim and hands what comes to the Processor.
+func (w *worker) loop(stop, gen, work context.Context) error {
+	ctx, cancel := context.WithCancelCause(stop)
+	defer context.AfterFunc(gen, func() { cancel(nil) })()
+	in := make(chan fetched)
+	var wg sync.WaitGroup
+	for topic, p := range w.claim.topics {
+		cu := w.c.cursor(topic, w.claim.Partition, p.start)
+		wg.Go(func() { cancel(w.c.stream(ctx, cu, in)) })
+	}
+	defer wg.Wait()
+	defer cancel(nil)
+	for {
+		f, err := w.await(ctx, work, in)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return endCause(ctx, stop, gen)
+		}
+		if err := w.process(work, f); err != nil {
+			return err
+		}
+	}
+}
+
+// endCause tells the orderly ends from a partition that cannot be read.
+func endCause(ctx, stop, gen context.Context) error {
+	if stop.Err() != nil || gen.Err() != nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// await returns the next records, calling Idle while there are none.
+func (w *worker) await(ctx, work context.Context, in <-chan fetched) (fetched, error) {
+	select {
+	case f := <-in:
+		return f, nil
+	default:
+	}
+	// A fetch is on its way most of the time: what it brings comes before Idle.
+	timer := time.NewTimer(idleGrace)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return fetched{}, nil
+		case f := <-in:
+			return f, nil
+		case <-timer.C:
+			if err := w.call(func() error { return w.proc.Idle(work) }); err != nil {
+				return fetched{}, err
+			}
+			timer.Reset(w.c.cfg.IdleInterval)
+		}
+	}
+}
+
+// idleGrace is how long a partition must be quiet before it counts as idle.
+const idleGrace = 2 * time.Millisecond
+
+// process assembles records and passes the events on.
+func (w *worker) process(ctx context.Context, f fetched) error {
+	topic := f.records[0].Topic
+	p := w.claim.topics[topic]
+	b := Batch{Topic: topic, Partition: w.claim.Partition, Next: f.next, End: f.end, Events: make([]event.Event, 0, len(f.records))}
+	for _, r := range f.records {
+		ev, lost := p.asm.Add(r)
+		if ev != nil {
+			b.Events = append(b.Events, *ev)
+		}
+		for _, l := range lost {
+			if err := w.deadLetter(ctx, l); err != nil {
+				return err
+			}
+		}
+	}
+	p.deliver(b)
+	return w.call(func() error { return w.proc.Process(ctx, b) })
+}
+
+// deadLetter makes a record that is no event durable elsewhere, trying until
+// the partition is taken away: passing it by would lose it.
+func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
+	w.c.countLost(l)
+	if w.c.set.DeadLetter == nil {
+		return nil
+	}
+	for wait := newBackoff(); ; wait.sleep(ctx, w.c.ctx) {
+		err := w.guard(func() error { return w.c.set.DeadLetter(ctx, l.Record, l.Err) })
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || w.c.ctx.Err() != nil {
+			return fmt.Errorf("%w: dead letter: %w", errGone, err)
+		}
+		w.c.log.Warn("kafka dead letter not written, trying again", "topic", l.Record.Topic, "error", err)
+	}
+}
+
+// call runs a method of the Processor and commits what it declared durable.
+func (w *worker) call(fn func() error) error {
+	if err := w.guard(fn); err != nil {
+		return err
+	}
+	return w.commit()
+}
+
+func (w *worker) commit() error {
+	before := w.claim.committedSum()
+	if err := w.claim.flush(); err != nil {
+		return commitError(err)
+	}
+	if w.claim.committedSum() != before {
+		w.c.stats.commits.Add(1)
+	}
+	return nil
+}
+
+// commitError marks what ends a generation and not Consume. A commit that the
+// broker did not take leaves its records to be read again.
+func commitError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if fenced(err) || transient(err) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return err
+}
+
+// end gives the Processor its last call. Where the group no longer takes our
+// commits the partition is lost, and nothing may be flushed from here.
+func (w *worker) end(ctx context.Context, failed error) error {
+	if failed == nil {
+		failed = commitError(w.claim.probe())
+	}
+	if failed != nil {
+		return errors.Join(failed, w.guard(func() error { w.proc.Lost(); return nil }))
+	}
+	err := w.call(func() error { return w.proc.Revoked(ctx) })
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w: revoked: %w", errGone, err)
+	}
+	return err
+}
+
+// guard turns a panic of the handler into an error.
+func (w *worker) guard(fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.c.log.Error("kafka handler panicked", "group", w.claim.Group, "partition", w.claim.Partition,
+				"panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = fmt.Errorf("handler panicked: %v", r)
+		}
+	}()
+	return fn()
+}
