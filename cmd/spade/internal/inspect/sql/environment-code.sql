@@ -1,0 +1,1 @@
+SELECT code FROM spade.environments WHERE env_id = toUUID(@id)

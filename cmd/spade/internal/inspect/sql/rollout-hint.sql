@@ -1,0 +1,1 @@
+SELECT hint FROM spade.rollouts WHERE rollout_id = toUUID(@id) AND hint != ''

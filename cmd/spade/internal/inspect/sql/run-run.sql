@@ -1,0 +1,3 @@
+SELECT name, run_id, kind, status, seed, started_at, finished_at, parent_run_id, fork_iteration, ablations, code_version
+FROM spade.runs
+WHERE run_id = toUUID(@id)
