@@ -47,7 +47,7 @@ func alone(t *testing.T) Config {
 
 func TestInstallAndFind(t *testing.T) {
 	cfg := alone(t)
-	if _, err := Find(cfg); !errors.Is(err, ErrMissing) || !Missing(err) || !strings.Contains(err.Error(), "make deps") {
+	if _, err := Find(cfg); !errors.Is(err, ErrMissing) || !Missing(err) || !strings.Contains(err.Error(), "spade install") {
 		t.Errorf("before: %v", err)
 	}
 	var progress bytes.Buffer

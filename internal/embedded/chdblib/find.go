@@ -45,7 +45,7 @@ func Find(cfg Config) (string, error) {
 	if path, ok := inNodeModules(p.name); ok {
 		return path, nil
 	}
-	return "", fmt.Errorf("%w: it is not in %s; `spade doctor --install` or `make deps` fetches it (about 180 MB)", ErrMissing, target)
+	return "", fmt.Errorf("%w: it is not in %s; `spade install` or `make engine` fetches it (about 180 MB)", ErrMissing, target)
 }
 
 // target is the folder of the pinned version in the cache.
