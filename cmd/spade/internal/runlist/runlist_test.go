@@ -1,0 +1,69 @@
+package runlist_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/runlist"
+	"github.com/seed256f7767/spade/internal/bus/bustest"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/ids"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+func TestRunsOfALog(t *testing.T) {
+	client := bustest.Start(t).Client(t)
+	if err := client.EnsureTopics(t.Context(), topics.All(2)); err != nil {
+		t.Fatal(err)
+	}
+	add := func(run, subject uuid.UUID, msg proto.Message) {
+		t.Helper()
+		ev, err := event.New(topics.RunKey(run), subject, 0, msg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev.Time = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		if err := client.Append(t.Context(), ev, ev); err != nil { // twice: the first record counts
+			t.Fatal(err)
+		}
+	}
+	one, two := ids.Run("one"), ids.Run("two\x1b[2J")
+	add(one, one, &spadepb.RunStarted{RunId: one[:], Name: "one", Seed: 7, Config: &spadepb.SemanticConfig{Iterations: 2}})
+	add(two, two, &spadepb.RunStarted{RunId: two[:], Name: "two\x1b[2J", Seed: 8, Config: &spadepb.SemanticConfig{Iterations: 3}})
+	for i := range 2 {
+		add(one, ids.Iteration(one, i), &spadepb.IterationClosed{
+			RunId: one[:], Iteration: int32(i), Designed: 8, Accepted: 6, Rejected: 2, RolloutsCompleted: 100, Steps: 500,
+			RewardPlain: 0.25 * float64(i+1), Regret: 0.125,
+		})
+	}
+	add(one, one, &spadepb.RunFinished{RunId: one[:], Status: "finished"})
+
+	list, err := runlist.Read(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := runlist.Write(&out, list); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		`NAME         STATUS    SEED  ITERATIONS  ACCEPTED  ROLLOUTS  PLAIN  REGRET  STARTED              RUN ID`,
+		`one          finished     7         2/2     12/16       200  0.500  +0.125  2026-01-02 03:04:05  ` + one.String(),
+		`two\x1b[2J   running      8         0/3       0/0         0                 2026-01-02 03:04:05  ` + two.String(),
+		``,
+	}, "\n")
+	if got := out.String(); got != want && strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	out.Reset()
+	if err := runlist.WriteJSON(&out, list); err != nil || !strings.Contains(out.String(), `"reward_plain": 0.5`) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
