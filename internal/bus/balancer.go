@@ -22,6 +22,7 @@ func (copartition) UserData() ([]byte, error) { return nil, nil }
 // AssignGroups divides the partition numbers.
 func (copartition) AssignGroups(members []kafka.GroupMember, partitions []kafka.Partition) kafka.GroupMemberAssignments {
 	members = slices.SortedFunc(slices.Values(members), func(a, b kafka.GroupMember) int { return cmp.Compare(a.ID, b.ID) })
+	partitions = slices.SortedFunc(slices.Values(partitions), func(a, b kafka.Partition) int { return cmp.Compare(a.ID, b.ID) })
 	numbers := 0
 	for _, p := range partitions {
 		numbers = max(numbers, p.ID+1)

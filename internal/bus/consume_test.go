@@ -1,0 +1,529 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/bus/bustest"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+const group = "g"
+
+// recorder is a Handler that keeps what it is given and commits at once.
+type recorder struct {
+	process func(cl *bus.Claim, b bus.Batch) error // instead of committing b.Next
+
+	mu      sync.Mutex // guards the following
+	events  []event.Event
+	claims  map[int32]int // claims held now
+	idle    int
+	revoked int
+	lost    int
+	most    int // most claims held at once
+}
+
+type recorderProc struct {
+	r  *recorder
+	cl *bus.Claim
+}
+
+func (r *recorder) Assigned(_ context.Context, cl *bus.Claim) (bus.Processor, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claims == nil {
+		r.claims = map[int32]int{}
+	}
+	r.claims[cl.Partition]++
+	r.most = max(r.most, len(r.claims))
+	return &recorderProc{r, cl}, nil
+}
+
+func (p *recorderProc) Process(_ context.Context, b bus.Batch) error {
+	p.r.mu.Lock()
+	p.r.events = append(p.r.events, b.Events...)
+	p.r.mu.Unlock()
+	if p.r.process != nil {
+		return p.r.process(p.cl, b)
+	}
+	return p.cl.Commit(b.Topic, b.Next)
+}
+
+func (p *recorderProc) Idle(context.Context) error {
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	p.r.idle++
+	return nil
+}
+
+func (p *recorderProc) Revoked(context.Context) error {
+	p.drop()
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	p.r.revoked++
+	return nil
+}
+
+func (p *recorderProc) Lost() {
+	p.drop()
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	p.r.lost++
+}
+
+func (p *recorderProc) drop() {
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	delete(p.r.claims, p.cl.Partition)
+}
+
+func (r *recorder) seen() []event.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]event.Event(nil), r.events...)
+}
+
+func (r *recorder) held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.claims)
+}
+
+func (r *recorder) count(field *int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *field
+}
+
+// consume runs Consume until the returned function is called, which returns its error.
+func consume(t *testing.T, c *bus.Client, h bus.Handler, start bus.Positions, names ...string) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Consume(ctx, group, names, start, h) }()
+	end := sync.OnceValue(func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(20 * time.Second):
+			return errors.New("consume does not end")
+		}
+	})
+	t.Cleanup(func() {
+		if err := end(); err != nil && !t.Failed() {
+			t.Logf("consume ended with %v", err)
+		}
+	})
+	return end
+}
+
+func mustStop(t *testing.T, stop func() error) {
+	t.Helper()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// committed is the group's offset of every partition of a topic.
+func committed(b *bustest.Broker, topic string) map[int32]int64 {
+	info := b.Cluster().GroupInfo(group)
+	out := map[int32]int64{}
+	if info == nil {
+		return out
+	}
+	for p, commit := range info.Commits[topic] {
+		out[p] = commit.Offset
+	}
+	return out
+}
+
+func sum(offsets map[int32]int64) (n int64) {
+	for _, o := range offsets {
+		n += o
+	}
+	return n
+}
+
+func TestConsumeDeliversInOrderAndCommitsEveryBatch(t *testing.T) {
+	b, c := setup(t)
+	var r recorder
+	stop := consume(t, c, &r, nil, topic, otherTopic)
+	for round := range 3 {
+		evs := newEvents(topic, fmt.Sprint("a", round), 500)
+		appendAll(t, c, evs...)
+		appendAll(t, c, newEvents(otherTopic, fmt.Sprint("b", round), 100)...)
+		eventually(t, "all are processed", func() bool { return len(r.seen()) == (round+1)*600 })
+		eventually(t, "all are committed", func() bool {
+			return sum(committed(b, topic)) == int64(round+1)*500 && sum(committed(b, otherTopic)) == int64(round+1)*100
+		})
+	}
+	mustStop(t, stop)
+	var ofTopic []event.Event
+	for _, ev := range r.seen() {
+		if ev.Topic == topic {
+			ofTopic = append(ofTopic, ev)
+		}
+	}
+	checkOrder(t, ofTopic)
+	if r.revoked != testPartitions || r.lost != 0 || r.idle == 0 {
+		t.Errorf("revoked %d, lost %d, idle %d", r.revoked, r.lost, r.idle)
+	}
+}
+
+func TestWhatIsNotCommittedComesAgain(t *testing.T) {
+	b, c := setup(t)
+	appendAll(t, c, newEvents(topic, "a", 100)...)
+	first := recorder{process: func(*bus.Claim, bus.Batch) error { return nil }}
+	stop := consume(t, c, &first, nil, topic)
+	eventually(t, "all are processed", func() bool { return len(first.seen()) == 100 })
+	mustStop(t, stop)
+	if got := sum(committed(b, topic)); got != 0 {
+		t.Fatalf("%d committed without the handler's word", got)
+	}
+	var second recorder
+	stop = consume(t, c, &second, nil, topic)
+	eventually(t, "all come again", func() bool { return len(second.seen()) == 100 })
+	mustStop(t, stop)
+	var third recorder
+	stop = consume(t, c, &third, nil, topic)
+	eventually(t, "it has the partitions", func() bool { return third.held() == testPartitions })
+	appendAll(t, c, newEvent(topic, "k", "new"))
+	eventually(t, "the new one comes", func() bool { return len(third.seen()) == 1 })
+	mustStop(t, stop)
+}
+
+// A partition that had no record when the group ended must not jump to its end.
+func TestAPartitionThatWasEmptyIsReadFromItsFirstRecord(t *testing.T) {
+	b, c := setup(t)
+	cl := franz(t, b)
+	for p := range int32(2) {
+		rec := raw(t, newEvent(topic, "k", fmt.Sprint("early", p)), 0)[0]
+		rec.Partition = p
+		put(t, cl, rec)
+	}
+	var first recorder
+	stop := consume(t, c, &first, nil, topic)
+	eventually(t, "two are processed", func() bool { return len(first.seen()) == 2 })
+	mustStop(t, stop)
+	rec := raw(t, newEvent(topic, "k", "late"), 0)[0]
+	rec.Partition = 2
+	put(t, cl, rec)
+	var second recorder
+	stop = consume(t, c, &second, nil, topic)
+	eventually(t, "the late one comes", func() bool { return len(second.seen()) == 1 })
+	mustStop(t, stop)
+}
+
+func TestTwoMembersShareThePartitionsAndLoseNothing(t *testing.T) {
+	b, c := setup(t)
+	var all []event.Event
+	write := func(round int) {
+		for i := range 10 {
+			evs := newEvents(topic, fmt.Sprintf("%d-%d", round, i), 50)
+			appendAll(t, c, evs...)
+			all = append(all, evs...)
+		}
+	}
+	var one, two recorder
+	stopOne := consume(t, c, &one, nil, topic, otherTopic)
+	write(0)
+	stopTwo := consume(t, b.Client(t), &two, nil, topic, otherTopic)
+	write(1)
+	eventually(t, "both have partitions", func() bool { return one.held() > 0 && two.held() > 0 })
+	write(2)
+	eventually(t, "all are committed", func() bool { return sum(committed(b, topic)) == int64(len(all)) })
+	if n := one.held() + two.held(); n != testPartitions {
+		t.Errorf("%d claims, want %d", n, testPartitions)
+	}
+	info := b.Cluster().GroupInfo(group)
+	for _, m := range info.Members {
+		if fmt.Sprint(m.Assignment[topic]) != fmt.Sprint(m.Assignment[otherTopic]) {
+			t.Errorf("member has %v", m.Assignment)
+		}
+	}
+	mustStop(t, stopOne)
+	eventually(t, "the other takes over", func() bool { return two.held() == testPartitions })
+	write(3)
+	eventually(t, "all are committed", func() bool { return sum(committed(b, topic)) == int64(len(all)) })
+	mustStop(t, stopTwo)
+	got := append(one.seen(), two.seen()...)
+	checkHas(t, got, all)
+	if len(got) != len(all) {
+		t.Errorf("%d deliveries of %d events: an orderly rebalance repeats none", len(got), len(all))
+	}
+}
+
+func TestMoreMembersThanPartitions(t *testing.T) {
+	b, c := setup(t)
+	var rs [2]recorder
+	for i := range rs {
+		consume(t, b.Client(t), &rs[i], nil, topics.Runs)
+	}
+	eventually(t, "one has it", func() bool { return rs[0].held()+rs[1].held() == 1 })
+	appendAll(t, c, newEvent(topics.Runs, "k", "a"))
+	eventually(t, "it comes", func() bool { return len(rs[0].seen())+len(rs[1].seen()) == 1 })
+}
+
+func TestStartPositionsCountOnlyWithoutACommit(t *testing.T) {
+	_, c := setup(t)
+	appendAll(t, c, newEvents(topic, "old", 100)...)
+	ends, err := c.HighWatermarks(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, c, newEvents(topic, "new", 10)...)
+	var r recorder
+	stop := consume(t, c, &r, bus.Positions{topic: ends}, topic)
+	eventually(t, "the new ones come", func() bool { return len(r.seen()) == 10 })
+	mustStop(t, stop)
+	var again recorder
+	stop = consume(t, c, &again, bus.Positions{topic: {0: 0, 1: 0, 2: 0}}, topic)
+	eventually(t, "it has the partitions", func() bool { return again.held() == testPartitions })
+	appendAll(t, c, newEvent(topic, "k", "last"))
+	eventually(t, "the last comes", func() bool { return len(again.seen()) == 1 })
+	mustStop(t, stop)
+}
+
+func TestAHandlerMayStartElsewhere(t *testing.T) {
+	_, c := setup(t)
+	appendAll(t, c, newEvents(topic, "old", 100)...)
+	ends, err := c.HighWatermarks(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, c, newEvents(topic, "new", 10)...)
+	var r recorder
+	h := bus.HandlerFunc(func(ctx context.Context, cl *bus.Claim) (bus.Processor, error) {
+		if err := cl.StartAt(topic, ends[cl.Partition]); err != nil {
+			return nil, err
+		}
+		return r.Assigned(ctx, cl)
+	})
+	stop := consume(t, c, h, nil, topic)
+	eventually(t, "only the new ones come", func() bool { return len(r.seen()) == 10 })
+	mustStop(t, stop)
+}
+
+func TestACommitBeyondWhatWasDeliveredIsABug(t *testing.T) {
+	_, c := setup(t)
+	appendAll(t, c, newEvent(topic, "k", "a"))
+	r := recorder{process: func(cl *bus.Claim, b bus.Batch) error { return cl.Commit(b.Topic, b.Next+1) }}
+	err := c.Consume(t.Context(), group, []string{topic}, nil, &r)
+	if !errors.Is(err, bus.ErrCommit) {
+		t.Fatalf("got %v", err)
+	}
+	if r.lost != 1 {
+		t.Errorf("the failed partition was told %d times that it is lost", r.lost)
+	}
+}
+
+func TestNoCommitPassesAnOpenLargeEvent(t *testing.T) {
+	b, c := setup(t)
+	cl := franz(t, b)
+	parts := raw(t, newEvent(topic, "k", strings.Repeat("x", 250)), 100)
+	if len(parts) != 3 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	put(t, cl, raw(t, newEvent(topic, "k", "before"), 0)...) // offset 0
+	put(t, cl, parts[0], parts[1])                           // 1, 2
+	put(t, cl, raw(t, newEvent(topic, "k", "between"), 0)...)
+	var r recorder
+	stop := consume(t, c, &r, nil, topic)
+	eventually(t, "two come", func() bool { return len(r.seen()) == 2 })
+	mustStop(t, stop)
+	if got := committed(b, topic)[0]; got != 1 {
+		t.Fatalf("committed %d, want 1: the first part's offset", got)
+	}
+	var again recorder
+	stop = consume(t, c, &again, nil, topic)
+	eventually(t, "the one between comes again", func() bool { return len(again.seen()) == 1 })
+	put(t, cl, parts[2]) // 4
+	eventually(t, "the whole comes", func() bool { return len(again.seen()) == 2 })
+	eventually(t, "all is committed", func() bool { return committed(b, topic)[0] == 5 })
+	mustStop(t, stop)
+	if ev := again.seen()[1]; len(ev.Payload) != 250 || ev.Offset != 1 || ev.LastOffset != 4 {
+		t.Errorf("%d bytes at %d to %d", len(ev.Payload), ev.Offset, ev.LastOffset)
+	}
+}
+
+// A commit between a large event's records must wait until the event is durable,
+// also when the event is complete by then.
+func TestACommitInsideALargeEventStopsBeforeIt(t *testing.T) {
+	b, c := setup(t)
+	cl := franz(t, b)
+	parts := raw(t, newEvent(topic, "k", strings.Repeat("x", 150)), 100)
+	put(t, cl, parts[0])                                       // 0
+	put(t, cl, raw(t, newEvent(topic, "k", "between"), 0)...) // 1
+	put(t, cl, parts[1])                                       // 2
+	r := recorder{process: func(cl *bus.Claim, b bus.Batch) error {
+		if b.Next < 3 {
+			return nil
+		}
+		return cl.Commit(b.Topic, 2)
+	}}
+	stop := consume(t, c, &r, nil, topic)
+	eventually(t, "both come", func() bool { return len(r.seen()) == 2 })
+	mustStop(t, stop)
+	if got := committed(b, topic)[0]; got != 0 {
+		t.Errorf("committed %d, want 0", got)
+	}
+}
+
+func TestAPoisonRecordGoesToDeadLettersAndThePartitionMovesOn(t *testing.T) {
+	b, c := setup(t)
+	cl := franz(t, b)
+	put(t, cl, &kgo.Record{Topic: topic, Value: []byte("poison")})
+	put(t, cl, raw(t, newEvent(topic, "k", "good"), 0)...)
+	var mu sync.Mutex
+	var letters []event.Record
+	tries := 0
+	poisoned := b.ClientWith(t, b.Config(), bus.Settings{
+		DeadLetter: func(_ context.Context, r event.Record, reason error) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if tries++; tries < 3 {
+				return errors.New("not now")
+			}
+			if reason == nil {
+				t.Error("no reason given")
+			}
+			letters = append(letters, r)
+			return nil
+		},
+	})
+	ensure(t, c)
+	var r recorder
+	stop := consume(t, poisoned, &r, nil, topic)
+	eventually(t, "the good one comes", func() bool { return len(r.seen()) == 1 })
+	eventually(t, "all is committed", func() bool { return committed(b, topic)[0] == 2 })
+	mustStop(t, stop)
+	if len(letters) != 1 || string(letters[0].Value) != "poison" || letters[0].Offset != 0 || tries != 3 {
+		t.Errorf("%d tries, letters %v", tries, letters)
+	}
+}
+
+func TestAFailingOrPanickingHandlerEndsConsume(t *testing.T) {
+	b, c := setup(t)
+	appendAll(t, c, newEvents(topic, "a", 100)...)
+	bad := errors.New("bad")
+	for name, process := range map[string]func(*bus.Claim, bus.Batch) error{
+		"error": func(*bus.Claim, bus.Batch) error { return bad },
+		"panic": func(*bus.Claim, bus.Batch) error { panic("boom") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := recorder{process: process}
+			err := c.Consume(t.Context(), group, []string{topic}, nil, &r)
+			if name == "error" && !errors.Is(err, bad) || name == "panic" && (err == nil || !strings.Contains(err.Error(), "boom")) {
+				t.Errorf("got %v", err)
+			}
+			if r.held() != 0 {
+				t.Errorf("%d partitions were not given back", r.held())
+			}
+		})
+	}
+	if got := sum(committed(b, topic)); got != 0 {
+		t.Errorf("%d committed", got)
+	}
+}
+
+// A member that the group has given up must flush and commit nothing.
+func TestAFencedMemberIsToldThatItLost(t *testing.T) {
+	b, c := setup(t)
+	appendAll(t, c, newEvents(topic, "a", 100)...)
+	r := recorder{process: func(*bus.Claim, bus.Batch) error { return nil }}
+	stop := consume(t, c, &r, nil, topic)
+	eventually(t, "all are processed", func() bool { return len(r.seen()) == 100 })
+	req := kmsg.NewPtrLeaveGroupRequest()
+	req.Group = group
+	for _, m := range b.Cluster().GroupInfo(group).Members {
+		member := kmsg.NewLeaveGroupRequestMember()
+		member.MemberID = m.MemberID
+		req.Members = append(req.Members, member)
+	}
+	if _, err := req.RequestWith(t.Context(), franz(t, b)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the partitions are lost", func() bool { return r.count(&r.lost) == testPartitions })
+	eventually(t, "it joins again and reads again", func() bool { return len(r.seen()) == 200 })
+	mustStop(t, stop)
+}
+
+func TestConsumeSurvivesRestartsAndFaults(t *testing.T) {
+	b, c := setup(t)
+	var r recorder
+	stop := consume(t, c, &r, nil, topic)
+	var all []event.Event
+	for round := range 3 {
+		evs := newEvents(topic, fmt.Sprint(round), 200)
+		appendAll(t, c, evs...)
+		all = append(all, evs...)
+		b.Cluster().Fault(
+			kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.NotCoordinator},
+			kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.CoordinatorNotAvailable},
+			kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Err: kerr.CoordinatorLoadInProgress},
+			kfake.Fault{Keys: []kmsg.Key{kmsg.FindCoordinator}, Err: kerr.CoordinatorNotAvailable},
+		)
+		eventually(t, "all are processed", func() bool { return len(nameSet(r.seen())) == len(all) })
+		b.Stop(t)
+		b.Restart(t)
+	}
+	eventually(t, "all are committed", func() bool { return sum(committed(b, topic)) == int64(len(all)) })
+	mustStop(t, stop)
+	checkHas(t, r.seen(), all)
+}
+
+func TestConsumeNamesWhatItCannotDo(t *testing.T) {
+	b, c := setup(t)
+	err := c.Consume(t.Context(), group, []string{topic, topics.Runs}, nil, &recorder{})
+	if err == nil || !strings.Contains(err.Error(), topics.Runs+" has 1") || !strings.Contains(err.Error(), topic+" has 3") {
+		t.Errorf("different partition counts: %v", err)
+	}
+	if err := c.Consume(t.Context(), group, []string{"missing"}, nil, &recorder{}); !errors.Is(err, bus.ErrNoTopic) {
+		t.Errorf("missing topic: %v", err)
+	}
+	if err := c.Consume(t.Context(), group, nil, nil, &recorder{}); err == nil {
+		t.Error("no topics: no error")
+	}
+	closed := b.Client(t)
+	appendAll(t, closed, newEvent(topic, "k", "a"))
+	done := make(chan error, 1)
+	var r recorder
+	go func() { done <- closed.Consume(t.Context(), group, []string{topic}, nil, &r) }()
+	eventually(t, "it runs", func() bool { return r.held() > 0 })
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, bus.ErrClosed) {
+		t.Errorf("closed client: %v", err)
+	}
+}
+
+// A member that waits for others to join must still be able to stop.
+func TestConsumeStopsWhileItJoins(t *testing.T) {
+	b, c := setup(t)
+	joining := make(chan struct{}, 10)
+	release := make(chan struct{})
+	defer close(release)
+	b.Cluster().ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
+		b.Cluster().KeepControl()
+		joining <- struct{}{}
+		b.Cluster().SleepControl(func() { <-release })
+		return nil, nil, false
+	})
+	stop := consume(t, c, &recorder{}, nil, topic)
+	<-joining
+	mustStop(t, stop)
+}
