@@ -2,7 +2,9 @@ package gym
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -116,29 +118,62 @@ func TestPlatformTruncates(t *testing.T) {
 	}
 }
 
-// BenchmarkSteps plays 32 episodes in one worker; one operation is one step of one episode.
-func BenchmarkSteps(b *testing.B) {
-	code := counting
-	w := open(b, newPool(b, Config{}), code)
-	const episodes = 32
-	resets, actions := make([]Reset, episodes), make([]Action, episodes)
-	for i := range episodes {
-		resets[i], actions[i] = Reset{Episode: i, Seed: uint64(i)}, Action{Episode: i, Text: "up"}
-	}
+// trivial does next to nothing in a step, so that what is measured is the platform.
+const trivial = `
+META = {"title": "Trivial", "kind": "game", "max_steps": 1000}
+INFO = {"actions": ["go"]}
+
+def reset(seed):
+    return {"n": 0}, "0", INFO
+
+def step(state, action):
+    state["n"] += 1
+    return state, "on", 0.0, False, False, INFO
+
+def hint(state):
+    return ""
+
+def verify(state):
+    return 0.0
+`
+
+// benchSteps plays b.N batches of steps, one step in each of so many episodes of so many workers, which work in parallel.
+func benchSteps(b *testing.B, workers, episodes int) {
+	p := newPool(b, Config{MaxWorkers: workers})
 	b.ReportAllocs()
-	steps := 0
-	for b.Loop() {
-		if steps%(episodes*5) == 0 {
-			if _, err := w.Reset(b.Context(), resets); err != nil {
-				b.Fatal(err)
+	var group sync.WaitGroup
+	for range workers {
+		w := open(b, p, trivial)
+		group.Go(func() {
+			resets, actions := make([]Reset, episodes), make([]Action, episodes)
+			for i := range episodes {
+				resets[i], actions[i] = Reset{Episode: i, Seed: uint64(i)}, Action{Episode: i, Text: "go"}
 			}
-		}
-		if _, err := w.Step(b.Context(), actions); err != nil {
-			b.Fatal(err)
-		}
-		steps += episodes
+			for n := range b.N {
+				if n%1000 == 0 {
+					if _, err := w.Reset(b.Context(), resets); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+				if _, err := w.Step(b.Context(), actions); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
 	}
-	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+	group.Wait()
+	b.ReportMetric(float64(b.N*workers*episodes)/b.Elapsed().Seconds(), "steps/s")
+}
+
+// BenchmarkSteps is steps through the limited child, as rollouts take them.
+func BenchmarkSteps(b *testing.B) {
+	for _, c := range []struct{ workers, episodes int }{{1, 1}, {1, 16}, {1, 64}, {2, 16}, {2, 64}} {
+		b.Run(fmt.Sprintf("workers=%d/episodes=%d", c.workers, c.episodes), func(b *testing.B) {
+			benchSteps(b, c.workers, c.episodes)
+		})
+	}
 }
 
 // BenchmarkOpen loads a source into a fresh worker, plays nothing and closes it.

@@ -36,7 +36,7 @@ func Main(_ context.Context, _ []string, _ io.Reader, _, stderr io.Writer) int {
 	runtime.GOMAXPROCS(1)
 	debug.SetTraceback("none")
 	debug.SetMaxStack(maxStack)
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(800)
 
 	w := worker{in: wire.NewReader(descriptor(0))}
 	err := w.serve()

@@ -58,41 +58,35 @@ func (c *caller) check(t *starlark.Thread) {
 }
 
 func (c *caller) load(p *starlark.Program, given starlark.StringDict, limit uint64) (globals starlark.StringDict, f wire.Fault) {
-	t := c.start(limit)
-	f = c.guard(func() (err error) {
-		globals, err = p.Init(t, given)
-		return err
-	})
+	defer c.recovered(&f)
+	globals, err := p.Init(c.start(limit), given)
 	globals.Freeze()
-	return globals, f
+	return globals, c.fault(err)
 }
 
 func (c *caller) call(limit uint64, fn starlark.Callable, args ...starlark.Value) (v starlark.Value, f wire.Fault) {
-	t := c.start(limit)
-	f = c.guard(func() (err error) {
-		v, err = starlark.Call(t, fn, args, nil)
-		return err
-	})
-	return v, f
+	defer c.recovered(&f)
+	v, err := starlark.Call(c.start(limit), fn, args, nil)
+	return v, c.fault(err)
 }
 
-// guard runs body, which runs the environment's code. A panic of the interpreter leaves its thread in no known state, so
+// recovered is deferred around the environment's code. A panic of the interpreter leaves its thread in no known state, so
 // the thread is thrown away; what cannot be recovered from ends the process, and the platform sees that.
-func (c *caller) guard(body func() error) (f wire.Fault) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		c.thread = nil
-		cause := wire.CauseCrashed
-		var rt runtime.Error
-		if err, ok := p.(error); ok && errors.As(err, &rt) && strings.Contains(rt.Error(), "out of range") {
-			cause = wire.CauseMemory // makeslice: more than any machine has
-		}
-		f = envFault(cause, fmt.Sprintf("the interpreter failed: %v", p))
-	}()
-	err := body()
+func (c *caller) recovered(f *wire.Fault) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	c.thread = nil
+	cause := wire.CauseCrashed
+	var rt runtime.Error
+	if err, ok := p.(error); ok && errors.As(err, &rt) && strings.Contains(rt.Error(), "out of range") {
+		cause = wire.CauseMemory // makeslice: more than any machine has
+	}
+	*f = envFault(cause, fmt.Sprintf("the interpreter failed: %v", p))
+}
+
+func (c *caller) fault(err error) wire.Fault {
 	if err == nil {
 		return wire.Fault{}
 	}

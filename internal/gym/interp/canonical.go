@@ -39,10 +39,14 @@ func Canonical(v starlark.Value, limit int) (string, error) {
 	return string(c.buf), nil
 }
 
-// canonicalizer writes canonical JSON and makes the copy that equals reading it back, in one pass.
+// canonicalizer writes canonical JSON and, where asked, makes the copy that equals reading it back, in one pass.
 type canonicalizer struct {
 	buf   []byte
 	limit int
+	// copying makes value return the copy; otherwise what it returns for lists and dictionaries means nothing.
+	copying bool
+	// entries is scratch space: the dictionaries from the root to where the work is.
+	entries []entry
 }
 
 func (c *canonicalizer) value(v starlark.Value, depth int) (starlark.Value, error) {
@@ -153,7 +157,10 @@ func appendQuoted(buf []byte, s string) []byte {
 }
 
 func (c *canonicalizer) list(v starlark.Indexable, n, depth int) (starlark.Value, error) {
-	items := make([]starlark.Value, n)
+	var items []starlark.Value
+	if c.copying {
+		items = make([]starlark.Value, 0, n)
+	}
 	c.buf = append(c.buf, '[')
 	for i := range n {
 		if i > 0 {
@@ -163,37 +170,57 @@ func (c *canonicalizer) list(v starlark.Indexable, n, depth int) (starlark.Value
 		if err != nil {
 			return nil, err
 		}
-		items[i] = item
+		if c.copying {
+			items = append(items, item)
+		}
 	}
 	c.buf = append(c.buf, ']')
+	if !c.copying {
+		return nil, nil
+	}
 	return starlark.NewList(items), nil
 }
 
 type entry struct {
-	key   string
-	value starlark.Value
+	key             string
+	keyValue, value starlark.Value
 }
 
 func (c *canonicalizer) dict(v *starlark.Dict, depth int) (starlark.Value, error) {
-	entries := make([]entry, 0, v.Len())
+	base := len(c.entries)
 	sorted := true
 	for k, item := range v.Entries() {
 		key, ok := k.(starlark.String)
 		if !ok {
 			return nil, fmt.Errorf("%w: a dictionary key of type %s", errNotJSON, k.Type())
 		}
-		if n := len(entries); n > 0 && entries[n-1].key > string(key) {
+		if n := len(c.entries); n > base && c.entries[n-1].key > string(key) {
 			sorted = false
 		}
-		entries = append(entries, entry{string(key), item})
+		c.entries = append(c.entries, entry{string(key), k, item})
 	}
 	if !sorted {
-		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+		slices.SortFunc(c.entries[base:], func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	}
-	out := starlark.NewDict(len(entries))
+	out, err := c.members(base, depth)
+	clear(c.entries[base:])
+	c.entries = c.entries[:base]
+	if out == nil || err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// members writes the entries from base on.
+func (c *canonicalizer) members(base, depth int) (out *starlark.Dict, err error) {
+	n := len(c.entries)
+	if c.copying {
+		out = starlark.NewDict(n - base)
+	}
 	c.buf = append(c.buf, '{')
-	for i, e := range entries {
-		if i > 0 {
+	for i := base; i < n; i++ {
+		e := c.entries[i]
+		if i > base {
 			c.buf = append(c.buf, ',')
 		}
 		if err := c.text(e.key); err != nil {
@@ -204,7 +231,10 @@ func (c *canonicalizer) dict(v *starlark.Dict, depth int) (starlark.Value, error
 		if err != nil {
 			return nil, err
 		}
-		if err := out.SetKey(starlark.String(e.key), item); err != nil {
+		if !c.copying {
+			continue
+		}
+		if err := out.SetKey(e.keyValue, item); err != nil {
 			return nil, err
 		}
 	}

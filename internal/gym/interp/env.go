@@ -33,6 +33,12 @@ type Env struct {
 
 	// stream is the generator of the episode whose reset or step runs, nil at any other time.
 	stream *seed.Rand
+
+	// scratch is reused for every state and info.
+	scratch canonicalizer
+	// lastInfo and lastActions are those of the latest call of any episode; the actions are never changed.
+	lastInfo    string
+	lastActions []string
 }
 
 // FileOptions is the dialect of a source: the language of the specification, with while, recursion and control flow at

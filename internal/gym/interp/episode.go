@@ -43,11 +43,11 @@ func (e *Env) Reset(m wire.Reset) wire.Started {
 		out.Fault = faultOf("reset", err)
 		return out
 	}
-	if out.StateHash, err = ep.take(parts[0], e.limits.State); err != nil {
+	if out.StateHash, err = e.take(ep, parts.Index(0)); err != nil {
 		out.Fault = faultOf("the state of reset", err)
 		return out
 	}
-	if out.Observation, out.Info, out.Actions, out.Fault = e.shown("reset", parts[1], parts[2]); out.Outcome != wire.Ongoing {
+	if out.Observation, out.Info, out.Actions, out.Fault = e.shown("reset", parts.Index(1), parts.Index(2)); out.Outcome != wire.Ongoing {
 		return out
 	}
 	if m.WantHint {
@@ -101,17 +101,17 @@ func (e *Env) play(ep *episode, action string, out *wire.Stepped) {
 		out.Fault = faultOf("step", err)
 		return
 	}
-	if out.StateHash, err = ep.take(parts[0], e.limits.State); err != nil {
+	if out.StateHash, err = e.take(ep, parts.Index(0)); err != nil {
 		out.Fault = faultOf("the state of step", err)
 		return
 	}
-	if out.Observation, out.Info, out.Actions, out.Fault = e.shown("step", parts[1], parts[5]); out.Outcome != wire.Ongoing {
+	if out.Observation, out.Info, out.Actions, out.Fault = e.shown("step", parts.Index(1), parts.Index(5)); out.Outcome != wire.Ongoing {
 		return
 	}
-	if out.Fault = takeReward(parts[2], out); out.Outcome != wire.Ongoing {
+	if out.Fault = takeReward(parts.Index(2), out); out.Outcome != wire.Ongoing {
 		return
 	}
-	if out.Fault = takeFlags(parts[3], parts[4], out); out.Outcome != wire.Ongoing {
+	if out.Fault = takeFlags(parts.Index(3), parts.Index(4), out); out.Outcome != wire.Ongoing {
 		return
 	}
 	ep.steps++
@@ -126,22 +126,25 @@ func (e *Env) play(ep *episode, action string, out *wire.Stepped) {
 }
 
 // take makes v the state of the episode and returns its hash, over the state and the number of random draws so far.
-func (ep *episode) take(v starlark.Value, limit int) (string, error) {
-	c := canonicalizer{limit: limit, buf: make([]byte, 0, 256)}
-	c.buf = append(c.buf, '[')
+func (e *Env) take(ep *episode, v starlark.Value) (string, error) {
+	c := &e.scratch
+	c.buf, c.limit, c.copying = append(c.buf[:0], '['), e.limits.State, true
 	state, err := c.value(v, 0)
-	if err != nil {
-		return "", err
+	if err == nil && len(c.buf) > e.limits.State {
+		err = fmt.Errorf("%w of %d bytes", errTooLarge, e.limits.State)
 	}
-	if len(c.buf) > limit {
-		return "", fmt.Errorf("%w of %d bytes", errTooLarge, limit)
+	if err != nil {
+		c.entries = c.entries[:0]
+		return "", err
 	}
 	c.buf = append(c.buf, ',')
 	c.buf = strconv.AppendUint(c.buf, ep.stream.Draws(), 10)
 	c.buf = append(c.buf, ']')
 	ep.state = state
 	sum := sha256.Sum256(c.buf)
-	return hex.EncodeToString(sum[:]), nil
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:]), nil
 }
 
 // shown checks what the agent and the platform get to see.
@@ -154,18 +157,26 @@ func (e *Env) shown(from string, observation, info starlark.Value) (obs, infoTex
 	if !ok {
 		return "", "", nil, envFault(wire.CauseShape, fmt.Sprintf("the info of %s is a %s, want a dictionary", from, info.Type()))
 	}
-	infoText, err = Canonical(dict, e.limits.Info)
-	if err == nil && len(infoText) > e.limits.Info {
+	c := &e.scratch
+	c.buf, c.limit, c.copying = c.buf[:0], e.limits.Info, false
+	_, err = c.value(dict, 0)
+	if err == nil && len(c.buf) > e.limits.Info {
 		err = fmt.Errorf("%w of %d bytes", errTooLarge, e.limits.Info)
 	}
 	if err != nil {
+		c.entries = c.entries[:0]
 		return "", "", nil, faultOf("the info of "+from, err)
 	}
+	if string(c.buf) == e.lastInfo {
+		return obs, e.lastInfo, e.lastActions, wire.Fault{} // most environments list the same actions every time
+	}
+	infoText = string(c.buf)
 	if listed := field(dict, "actions"); listed != nil {
 		if actions, err = texts(listed, e.limits.Action); err != nil {
 			return "", "", nil, faultOf(`info["actions"] of `+from, err)
 		}
 	}
+	e.lastInfo, e.lastActions = infoText, actions
 	return obs, infoText, actions, wire.Fault{}
 }
 
@@ -195,8 +206,8 @@ func takeFlags(terminated, truncated starlark.Value, out *wire.Stepped) wire.Fau
 	return wire.Fault{}
 }
 
-// tuple unpacks a return value of n parts.
-func tuple(v starlark.Value, n int) ([]starlark.Value, error) {
+// tuple checks that a return value has n parts.
+func tuple(v starlark.Value, n int) (starlark.Indexable, error) {
 	seq, ok := v.(starlark.Indexable)
 	if _, isText := v.(starlark.String); !ok || isText {
 		return nil, shapeError(fmt.Sprintf("returned a %s, want %d values", v.Type(), n))
@@ -204,11 +215,7 @@ func tuple(v starlark.Value, n int) ([]starlark.Value, error) {
 	if seq.Len() != n {
 		return nil, shapeError(fmt.Sprintf("returned %d values, want %d", seq.Len(), n))
 	}
-	parts := make([]starlark.Value, n)
-	for i := range parts {
-		parts[i] = seq.Index(i)
-	}
-	return parts, nil
+	return seq, nil
 }
 
 type shapeError string

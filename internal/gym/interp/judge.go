@@ -14,7 +14,7 @@ const stateBytes = math.MaxInt32
 
 // onCopy calls a function that must leave the state alone, with a copy of it, and compares the copy afterwards.
 func (e *Env) onCopy(ep *episode, name string, fn starlark.Callable) (starlark.Value, wire.Fault) {
-	before := canonicalizer{limit: stateBytes}
+	before := canonicalizer{limit: stateBytes, copying: true}
 	copied, err := before.value(ep.state, 0)
 	if err != nil {
 		return nil, faultOf("the state", err)

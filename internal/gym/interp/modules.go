@@ -55,6 +55,17 @@ func predeclared(stream func() *seed.Rand) starlark.StringDict {
 	}
 }
 
+// Modules lists the predeclared modules and, sorted, what each of them offers.
+func Modules() map[string][]string {
+	out := map[string][]string{}
+	for name, v := range predeclared(func() *seed.Rand { return nil }) {
+		if m, ok := v.(*starlarkstruct.Module); ok {
+			out[name] = m.Members.Keys()
+		}
+	}
+	return out
+}
+
 // codePointLen is len with texts counted in code points, as Python does, and not in bytes.
 func codePointLen(args starlark.Tuple) (starlark.Value, error) {
 	if err := arity(args, 1, 1); err != nil {
