@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"math"
+)
+
+// Sample is one decision to learn from.
+type Sample struct {
+	Messages  []Message
+	Choices   []string
+	Chosen    int
+	Advantage float64
+}
+
+// Options of learning. Zero fields take the defaults.
+type Options struct {
+	Rate   float64
+	Epochs int
+	Clip   float64
+}
+
+// Defaults, found with package learnbench.
+const (
+	DefaultRate   = 0.5
+	DefaultEpochs = 1
+	DefaultClip   = 0.2
+)
+
+func (o Options) withDefaults() Options {
+	if o.Rate == 0 {
+		o.Rate = DefaultRate
+	}
+	if o.Epochs == 0 {
+		o.Epochs = DefaultEpochs
+	}
+	if o.Clip == 0 {
+		o.Clip = DefaultClip
+	}
+	return o
+}
+
+// Stats are the figures of one call of Learn.
+type Stats struct {
+	Samples  int
+	Loss     float64
+	Entropy  float64
+	GradNorm float64
+}
+
+// Learn takes a policy-gradient step on each sample, in order.
+func (m *Model) Learn(samples []Sample, opt Options) Stats {
+	opt = opt.withDefaults()
+	var st Stats
+	var squares float64
+	for range opt.Epochs {
+		for i := range samples {
+			g := m.learnOne(&samples[i], opt, &st)
+			squares += float64(g * g)
+		}
+	}
+	if st.Samples > 0 {
+		n := float64(st.Samples)
+		st.Loss, st.Entropy, st.GradNorm = st.Loss/n, st.Entropy/n, math.Sqrt(squares/n)
+	}
+	return st
+}
+
+func (m *Model) learnOne(x *Sample, opt Options, st *Stats) float64 {
+	if x.Advantage == 0 || len(x.Choices) < 2 {
+		return 0
+	}
+	s := newScene(x.Messages, x.Choices)
+	vs := m.vectors(s)
+	ps := m.probabilities(s, vs, 1)
+	st.Samples++
+	st.Loss -= float64(x.Advantage * math.Log(max(ps[x.Chosen], 1e-12)))
+	var norm float64
+	for i := range vs {
+		d := -ps[i]
+		if i == x.Chosen {
+			d++
+		}
+		if ps[i] > 0 {
+			st.Entropy -= float64(ps[i] * math.Log(ps[i]))
+		}
+		m.move(&vs[i], float64(opt.Rate*float64(x.Advantage*d)))
+		norm += float64(d * d)
+	}
+	return math.Sqrt(norm) * math.Abs(x.Advantage)
+}
+
+func (m *Model) move(v *vector, by float64) {
+	for g := range v.groups {
+		step := float32(float64(by * v.scale[g]))
+		for _, k := range v.groups[g] {
+			m.weights[k] += step
+		}
+	}
+}

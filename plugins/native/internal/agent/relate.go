@@ -1,0 +1,118 @@
+package agent
+
+// maxFrequency is the number of lines that a word may stand on and still link two of them.
+const maxFrequency = 3
+
+// lineFrequency counts the lines that each word stands on.
+func (s *scene) lineFrequency() map[uint32]int {
+	df := map[uint32]int{}
+	for i := range s.lines {
+		ts := s.lines[i].tokens
+		for j, t := range ts {
+			if !has(ts[:j], t.hash) {
+				df[t.hash]++
+			}
+		}
+	}
+	return df
+}
+
+// relate adds what can be said about the places where the action's words stand.
+func (s *scene) relate(f *features, c *candidate, df map[uint32]int) {
+	for _, key := range c.keys {
+		if df[key.hash] == 0 {
+			f.abs(kNowhere)
+			continue
+		}
+		for i := range s.lines {
+			l := &s.lines[i]
+			for j := range l.tokens {
+				if l.tokens[j].hash == key.hash {
+					s.occurrence(f, l, j)
+					s.bridges(f, i, j, df)
+				}
+			}
+		}
+	}
+}
+
+const maxPlace = 6
+
+// occurrence describes one place of a word: its line, its neighbours, its position from both ends.
+func (s *scene) occurrence(f *features, l *line, at int) {
+	end := len(l.tokens) - 1 - at
+	f.abs(kOccur, l.class)
+	f.rel(kOccurLabel, l.class, l.label)
+	f.rel(kOccurPrev, l.class, neighbour(l, at-1))
+	f.rel(kOccurNext, l.class, neighbour(l, at+1))
+	f.abs(kOccurStart, l.class, uint32(min(at, maxPlace)))
+	f.abs(kOccurEnd, l.class, uint32(min(end, maxPlace)))
+	f.abs(kLineDup, l.class, flag(l.dup))
+	f.abs(kIndexStep, l.class, flag(at == s.steps))
+	f.abs(kEndIndexStep, l.class, flag(end == s.steps))
+	s.countedPlaces(f, l, at, end)
+	if s.steps > 0 {
+		last := s.past[s.steps-1]
+		f.abs(kFollowsLast, l.class, flag(at > 0 && mentions(last, l.tokens[at-1].hash)))
+		f.abs(kPrecedesLast, l.class, flag(end > 0 && mentions(last, l.tokens[at+1].hash)))
+	}
+}
+
+// countedPlaces compares the position with the numbers that the screen shows: "done: 3" makes the fourth word the next.
+func (s *scene) countedPlaces(f *features, l *line, at, end int) {
+	for i := range s.lines {
+		o := &s.lines[i]
+		if o == l || o.class != classSingle || len(o.tokens) == 0 || !o.tokens[0].isNum {
+			continue
+		}
+		n := o.tokens[0].num
+		f.abs(kIndexNumber, l.class, flag(int64(at) == n))
+		f.abs(kEndIndexNumber, l.class, flag(int64(end) == n))
+	}
+}
+
+func neighbour(l *line, at int) uint32 {
+	if at < 0 || at >= len(l.tokens) {
+		return 0
+	}
+	return l.tokens[at].hash
+}
+
+func mentions(action string, hash uint32) bool { return has(actionTokens(action), hash) }
+
+// bridges follows a word that the line shares with another line, and from there one more.
+func (s *scene) bridges(f *features, i, at int, df map[uint32]int) {
+	l := &s.lines[i]
+	for j, w := range l.tokens {
+		if j == at || w.hash == l.tokens[at].hash || df[w.hash] < 2 || df[w.hash] > maxFrequency {
+			continue
+		}
+		for k := range s.lines {
+			o := &s.lines[k]
+			if k == i || !has(o.tokens, w.hash) {
+				continue
+			}
+			f.abs(kBridge, l.class, o.class, flag(j > at))
+			f.rel(kBridgeLabel, l.class, l.label, o.class, o.label)
+			f.rel(kBridgeWord, l.class, o.class, neighbour(l, at+1), flag(j > at))
+			s.bridgeOn(f, i, k, w.hash, df)
+		}
+	}
+}
+
+func (s *scene) bridgeOn(f *features, i, k int, by uint32, df map[uint32]int) {
+	o := &s.lines[k]
+	if o.class&classRow != classRow {
+		return
+	}
+	for _, w := range o.tokens {
+		if w.hash == by || df[w.hash] < 2 || df[w.hash] > maxFrequency {
+			continue
+		}
+		for m := range s.lines {
+			if m != i && m != k && s.lines[m].class&^classOld == classSingle && has(s.lines[m].tokens, w.hash) {
+				f.abs(kBridgeTwice, s.lines[i].class, o.class, s.lines[m].class)
+			}
+		}
+	}
+}
