@@ -118,6 +118,31 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// What the agent may choose from is no secret, whatever the hint says of it; anything else is.
+func TestOfferedActionsAreNoLeak(t *testing.T) {
+	const call = `{"arguments": {"room": "conservatory"}, "name": "open_the_door"}`
+	p := gymtest.NewPool(t, gym.Config{})
+	code := strings.NewReplacer(
+		`ACTIONS = ["up", "down", "stay"]`, `ACTIONS = ['`+call+`', "down", "stay"]`,
+		`action == "up"`, `action == ACTIONS[0]`,
+		`["up"] *`, `[ACTIONS[0]] *`,
+		`text.format("Say up {} times.", state`, `text.format("Say {} {} times.", ACTIONS[0], state`,
+		`text.format("The counter is at`, `text.format("A conservatory. The counter is at`,
+	).Replace(gymtest.Counting)
+	if r := check(t, p, code, gate.Options{}); !r.Accepted {
+		t.Errorf("refused at %s: %s", r.Stage, r.Reason)
+	}
+	for name, info := range map[string]string{"not listed": `{}`, "told beside": `{"actions": ACTIONS, "answer": "conservatory, open_the_door"}`} {
+		leaky := strings.ReplaceAll(code, `{"actions": ACTIONS}`, info)
+		if name == "told beside" {
+			leaky = strings.Replace(leaky, `"Say {} {} times."`, `"The answer: conservatory, open_the_door; say {} {} times."`, 1)
+		}
+		if r := check(t, p, leaky, gate.Options{}); r.Stage != gate.StageHint {
+			t.Errorf("%s: stage %q, %s", name, r.Stage, r.Reason)
+		}
+	}
+}
+
 func TestSameReportEverywhere(t *testing.T) {
 	p := gymtest.NewPool(t, gym.Config{})
 	q := gymtest.NewPool(t, gym.Config{MaxWorkers: 1, Spares: -1})
