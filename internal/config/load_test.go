@@ -111,8 +111,8 @@ func TestProblemsNameWhatWhereAndTheNearestKey(t *testing.T) {
 			want: []string{"did you mean run.env_seeds?"},
 		},
 		{
-			name: "swapped letters", yaml: "kafak: {brokers: a:1}\n", class: config.ErrUnknownKey,
-			want: []string{"my.yaml:1: kafak"},
+			name: "swapped letters", yaml: "run: {sede: 1}\n", class: config.ErrUnknownKey,
+			want: []string{"my.yaml:1: run.sede: is not a setting; did you mean run.seed?"},
 		},
 		{
 			name: "nothing near", yaml: "zzzzzzzzzzzzzzz: 3\n", class: config.ErrUnknownKey,

@@ -23,7 +23,7 @@ func normal(s string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(s))
 }
 
-// distance is how many insertions, deletions, replacements and swaps of neighbours turn a into b.
+// distance is how many insertions, deletions and replacements of a character turn a into b.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -40,9 +40,6 @@ func distance(a, b string) int {
 				replace++
 			}
 			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, replace)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
 		}
 	}
 	return rows[len(a)][len(b)]
