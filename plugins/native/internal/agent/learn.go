@@ -70,6 +70,9 @@ func (m *Model) learnOne(x *Sample, opt Options, st *Stats) float64 {
 		return 0
 	}
 	s := newScene(x.Messages, x.Choices)
+	if x.Chosen >= len(s.actions) {
+		return 0 // beyond the choices that this agent considers
+	}
 	vs := m.vectors(s)
 	ps := m.probabilities(s, vs, 1)
 	st.Samples++

@@ -10,19 +10,19 @@ const Bits = 14
 // Model is a table of weights. It is immutable while it generates; Learn works on a Clone.
 type Model struct {
 	weights []float32
-	squares []float32 // sums of squared gradients, for the step size of each weight
-	mask    uint32
+
+	mask uint32
 }
 
 // New returns a model of 2^bits zero weights.
 func New(bits int) *Model {
 	n := 1 << bits
-	return &Model{weights: make([]float32, n), squares: make([]float32, n), mask: uint32(n - 1)}
+	return &Model{weights: make([]float32, n), mask: uint32(n - 1)}
 }
 
 // Clone copies the model.
 func (m *Model) Clone() *Model {
-	return &Model{weights: append([]float32(nil), m.weights...), squares: append([]float32(nil), m.squares...), mask: m.mask}
+	return &Model{weights: append([]float32(nil), m.weights...), mask: m.mask}
 }
 
 // vector is the sparse, scaled features of one action.
