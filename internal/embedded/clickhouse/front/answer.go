@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/engine"
 )
@@ -142,18 +143,37 @@ func (a *answer) breakOff(cause error) {
 		message = message[:most]
 	}
 	message += "\n"
+	control := http.NewResponseController(a.w)
 	if a.err == nil {
+		// The frame goes in a piece of its own: the JavaScript client reads it from the end of one piece.
+		flush(a.out)
+		_ = control.Flush()
 		_, err := fmt.Fprintf(a.out, "\r\n__exception__\r\n%s\r\n%s%d %s\r\n__exception__\r\n", a.tag, message, len(message), a.tag)
 		if err == nil {
 			_ = a.out.Close()
 		}
 	}
-	control := http.NewResponseController(a.w)
 	_ = control.Flush()
-	if conn, _, err := control.Hijack(); err == nil {
-		_ = conn.Close()
+	conn, _, err := control.Hijack()
+	if err != nil {
+		return
+	}
+	// A client that knows the frame hangs up by itself. One that sees the connection break at the same moment may
+	// report that alone, so it gets a moment to read.
+	_ = conn.SetReadDeadline(time.Now().Add(breakOffTime))
+	_, _ = io.Copy(io.Discard, conn)
+	_ = conn.Close()
+}
+
+// flush passes on what an encoder holds.
+func flush(w io.Writer) {
+	if f, ok := w.(interface{ Flush() error }); ok {
+		_ = f.Flush() // the write that follows fails likewise
 	}
 }
+
+// breakOffTime is how long a client gets to read an error before the connection breaks.
+const breakOffTime = time.Second
 
 func (a *answer) close() {
 	if a.spill != nil {

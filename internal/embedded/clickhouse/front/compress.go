@@ -92,7 +92,7 @@ func (b *blockWriter) Write(p []byte) (int, error) {
 		b.buf = append(b.buf, p[:n]...)
 		p = p[n:]
 		if len(b.buf) == blockSize {
-			if err := b.flush(); err != nil {
+			if err := b.block(); err != nil {
 				return 0, err
 			}
 		}
@@ -100,7 +100,14 @@ func (b *blockWriter) Write(p []byte) (int, error) {
 	return size, nil
 }
 
-func (b *blockWriter) flush() error {
+// Flush ends a block early.
+func (b *blockWriter) Flush() error {
+	err := b.block()
+	flush(b.out)
+	return err
+}
+
+func (b *blockWriter) block() error {
 	if len(b.buf) == 0 {
 		return nil
 	}
@@ -113,7 +120,7 @@ func (b *blockWriter) flush() error {
 }
 
 func (b *blockWriter) Close() error {
-	if err := b.flush(); err != nil {
+	if err := b.block(); err != nil {
 		return err
 	}
 	return b.out.Close()
