@@ -172,6 +172,32 @@ func (c *Client) Get(ctx context.Context, collection string, ids ...uuid.UUID) (
 	return out, nil
 }
 
+// Exists reports which of these ids have a point.
+func (c *Client) Exists(ctx context.Context, collection string, ids ...uuid.UUID) (map[uuid.UUID]bool, error) {
+	out := make(map[uuid.UUID]bool, len(ids))
+	for part := range slices.Chunk(ids, pageSize) {
+		var found []*pb.RetrievedPoint
+		err := c.call(ctx, "look for points of "+collection, func(ctx context.Context) (err error) {
+			found, err = c.qdrant.Get(ctx, &pb.GetPoints{
+				CollectionName: collection, Ids: pointIDs(part),
+				WithPayload: pb.NewWithPayload(false), WithVectors: pb.NewWithVectors(false),
+			})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			id, err := uuid.Parse(p.GetId().GetUuid())
+			if err != nil {
+				return nil, fmt.Errorf("look for points of %s: %w", collection, err)
+			}
+			out[id] = true
+		}
+	}
+	return out, nil
+}
+
 // Count is the exact number of points that the condition holds for.
 func (c *Client) Count(ctx context.Context, collection string, where Condition) (int64, error) {
 	var n uint64

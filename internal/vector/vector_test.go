@@ -118,6 +118,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%v: %d, %v, want %d", where.filter(), n, err, want)
 		}
 	}
+	there, err := c.Exists(ctx, at.Name, id(1), id(599), id(600))
+	if err != nil || len(there) != 2 || !there[id(1)] || !there[id(599)] {
+		t.Errorf("%v, %v", there, err)
+	}
 	seen := map[uuid.UUID]bool{}
 	if err := c.Scroll(ctx, at.Name, Equal("run", "r1"), func(h Hit) error {
 		seen[h.ID] = true

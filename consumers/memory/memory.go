@@ -1,0 +1,109 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+
+	"github.com/seed256f7767/spade/consumers"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/deadletter"
+	"github.com/seed256f7767/spade/internal/embedding"
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/vector"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Settings is what a Memory works with. Keep, Log and Source may be left out
+// together, Logger on its own.
+type Settings struct {
+	Store    *vector.Client
+	Embedder embedding.Embedder
+	Poison   Poison
+	// Keep says that the embedder's vectors cannot be computed again and are kept
+	// as events.
+	Keep   bool
+	Log    consumers.Appender
+	Source *observe.Source
+	Logger *slog.Logger
+}
+
+// Poison keeps what cannot be projected.
+type Poison interface {
+	Event(ctx context.Context, ev event.Event, reason error) error
+}
+
+var _ Poison = (*deadletter.Writer)(nil)
+
+// Memory is the environment memory and the document index of one vector store.
+// Open it once; then it may be used concurrently.
+type Memory struct {
+	set          Settings
+	environments vector.Ensured
+	documents    vector.Ensured
+}
+
+// New makes a memory; Open connects it.
+func New(set Settings) (*Memory, error) {
+	switch {
+	case set.Store == nil || set.Embedder == nil || set.Poison == nil:
+		return nil, errors.New("memory: store, embedder and poison are required")
+	case set.Keep && (set.Log == nil || set.Source == nil):
+		return nil, errors.New("memory: keeping vectors needs a log and a source")
+	}
+	if set.Logger == nil {
+		set.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Memory{set: set}, nil
+}
+
+// Payload keys that filters use.
+const (
+	keyRun       = "run_id"
+	keyEnv       = "env_id"
+	keyIteration = "iteration"
+	keySlot      = "slot"
+	keyKind      = "kind"
+	keyDocument  = "document_id"
+	keySource    = "source"
+	keyWithdrawn = "withdrawn"
+)
+
+// Open makes the collections that are missing and checks the others.
+func (m *Memory) Open(ctx context.Context) error {
+	e := m.set.Embedder
+	all, err := m.set.Store.EnsureCollections(ctx,
+		vector.Collection{Kind: "environments", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
+			keyRun: vector.KeywordIndex, keyEnv: vector.KeywordIndex, keyKind: vector.KeywordIndex,
+			keyIteration: vector.IntegerIndex, keySlot: vector.IntegerIndex,
+		}},
+		vector.Collection{Kind: "documents", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
+			keyDocument: vector.KeywordIndex, keySource: vector.KeywordIndex, keyWithdrawn: vector.BoolIndex,
+		}},
+	)
+	if err != nil {
+		return err
+	}
+	m.environments, m.documents = all[0], all[1]
+	m.set.Logger.Info("memory opened", "group", m.Group(), "environments", all[0].Points, "documents", all[1].Points)
+	return nil
+}
+
+// Group is the consumer group of the projection, valid after Open.
+func (m *Memory) Group() string {
+	sum := sha256.Sum256([]byte(m.environments.Generation + m.documents.Generation))
+	return "spade.memory." + hex.EncodeToString(sum[:6])
+}
+
+// Topics are what the group reads.
+func Topics() []string { return []string{topics.Documents, topics.Environments} }
+
+// Handler projects the partitions that the group is given.
+func (m *Memory) Handler() bus.Handler {
+	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+		return newProcessor(m, claim), nil
+	})
+}
