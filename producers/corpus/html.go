@@ -167,6 +167,8 @@ func (w *htmlWriter) end(a atom.Atom) {
 			w.lists = w.lists[:len(w.lists)-1]
 		}
 		w.brk(2)
+	case a == atom.Td, a == atom.Th:
+		w.breaks = 0
 	case a == atom.Pre:
 		w.pre = max(0, w.pre-1)
 		w.brk(2)
@@ -236,10 +238,12 @@ func (w *htmlWriter) mark(s string) {
 
 func (w *htmlWriter) cell() {
 	w.cells++
-	if w.cells > 1 {
-		w.breaks, w.space = 0, false
-		w.mark(" | ")
+	if w.cells == 1 {
+		w.mark("")
+		return
 	}
+	w.breaks, w.space = 0, false
+	w.mark(" | ")
 }
 
 func (w *htmlWriter) list(number int) {
