@@ -34,6 +34,9 @@ func readHTML(_ context.Context, cfg Config, in input, out sink) error {
 		out.problem(&Problem{Path: in.source, Class: ErrEmpty})
 		return nil
 	}
+	if cleanTitle(title) == "" {
+		title = markdownTitle(text)
+	}
 	return out.doc(newDocument(in.source, title, text, mediaHTML))
 }
 

@@ -17,7 +17,7 @@ func TestHTMLText(t *testing.T) {
 		{"bullets", "<ul><li>one<li>two<ul><li>deep</li></ul></li><li>three</li></ul>after", "", "- one\n- two\n  - deep\n\n- three\n\nafter"},
 		{"numbers", "<ol><li><p>one</p></li><li>two</li></ol>", "", "1. one\n\n2. two"},
 		{"item without list", "<li>a<li>b", "", "- a\n- b"},
-		{"table", "<table><tr><th>a</th><th>b</th></tr><tr><td><p>1</p></td><td></td><td><p>3</p></td></tr><tr><td>4</td></tr></table>", "", "a | b\n1 |  | 3\n4"},
+		{"table", "<table><tr><th>a</th><th>b</th></tr><tr><td><p>1</p></td><td></td><td><p>3</p></td></tr><tr><td><p>4<td>5</tr></table>", "", "a | b\n1 |  | 3\n4 | 5"},
 		{"preformatted", "<p>x<pre>a\n  b &lt;c&gt;</pre>y", "", "x\n\na\n  b <c>\n\ny"},
 		{"line break", "one<br>two<br/>three", "", "one\ntwo\nthree"},
 		{"entities", "5 &gt; 3 &eacute; &#x20AC;", "", "5 > 3 é €"},
@@ -47,10 +47,11 @@ func TestReadHTMLEncodings(t *testing.T) {
 		"c-none.html":   "<p>caf\xe9</p>",
 		"d-empty.html":  "<script>x</script>",
 		"e-binary.html": "<p>\x00</p>",
+		"f-title.html":  "<title> </title><p>x<h2>Heading</h2>",
 	})
 	log, sum := add(t, dir)
 	docs := log.documents()
-	if len(docs) != 2 || docs[0].Title != "Café" || docs[0].Text != "Café au lait." || docs[1].Text != "hi" {
+	if len(docs) != 3 || docs[2].Title != "Heading" || docs[0].Title != "Café" || docs[0].Text != "Café au lait." || docs[1].Text != "hi" {
 		t.Errorf("documents: %v", docs)
 	}
 	var got []string

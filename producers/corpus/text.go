@@ -82,7 +82,7 @@ func frontMatter(text string) (title, rest string) {
 	return title, rest
 }
 
-// atxHeading is the text of a line such as "## Title ##".
+// atxHeading is the text of a line such as "## Title ##" or "## Title {#anchor}".
 func atxHeading(line string) (string, bool) {
 	rest := strings.TrimLeft(line, "#")
 	level := len(line) - len(rest)
@@ -90,6 +90,9 @@ func atxHeading(line string) (string, bool) {
 		return "", false
 	}
 	title := strings.TrimSpace(strings.TrimRight(strings.TrimSpace(rest), "#"))
+	if i := strings.LastIndex(title, "{#"); i > 0 && strings.HasSuffix(title, "}") {
+		title = strings.TrimSpace(title[:i]) // an anchor such as {#water}
+	}
 	return title, title != ""
 }
 

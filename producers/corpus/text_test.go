@@ -10,6 +10,8 @@ func TestMarkdownTitle(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"first line", "# Water\n\nWet.", "Water"},
 		{"deeper and closed", "intro\n\n### Deep water ###\n", "Deep water"},
+		{"anchor", "## Tools {#tools}", "Tools"},
+		{"braces that are no anchor", "# Sets {1}", "Sets {1}"},
 		{"underlined", "Water\n=====\n\nWet.", "Water"},
 		{"underlined with dashes", "Water\n-----\n", "Water"},
 		{"a rule is no heading", "\n---\n\n# Real", "Real"},
