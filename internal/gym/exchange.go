@@ -87,28 +87,43 @@ func cut[Q, A any](v *verb[Q, A], calls []Q) []Q {
 
 // collect reads the answers to part until the frame that says it is the last.
 func collect[Q, A any](ctx context.Context, w *Worker, p *proc, v *verb[Q, A], part []Q, answers []A) ([]A, error) {
-	for at := 0; ; {
+	first := len(answers)
+	for {
 		kind, body, err := p.recv(ctx, w.timeout())
 		if err != nil {
 			return answers, err
 		}
-		d := wire.NewDecoder(body)
-		for d.More() {
-			a := v.decode(d)
-			if d.Err() != nil || at == len(part) || v.told(a) != v.asked(part[at]) {
-				return answers, p.death(&deathError{causeProtocol, fmt.Sprintf("an answer out of place: %v", d.Err())})
-			}
-			answers = append(answers, a)
-			at++
-		}
+		read, err := readAnswers(v, part[len(answers)-first:], body)
+		at := len(answers) - first + len(read)
 		last := kind == wire.KindLast
-		if !last && kind != wire.KindResults || last != (at == len(part)) || d.Err() != nil {
-			return answers, p.death(&deathError{causeProtocol, fmt.Sprintf("message kind %d after %d of %d answers", kind, at, len(part))})
+		if err == nil && (!last && kind != wire.KindResults || last != (at == len(part))) {
+			err = fmt.Errorf("message kind %d after %d of %d answers", kind, at, len(part))
 		}
+		if err != nil {
+			return answers, p.death(&deathError{causeProtocol, err.Error()}) // nothing of such a frame counts
+		}
+		answers = append(answers, read...)
 		if last {
 			return answers, nil
 		}
 	}
+}
+
+// readAnswers reads one frame of answers, which must be to the first of the calls that are waiting.
+func readAnswers[Q, A any](v *verb[Q, A], waiting []Q, body string) ([]A, error) {
+	read := make([]A, 0, len(waiting))
+	d := wire.NewDecoder(body)
+	for d.More() {
+		a := v.decode(d)
+		if err := d.Err(); err != nil {
+			return nil, err
+		}
+		if len(read) == len(waiting) || v.told(a) != v.asked(waiting[len(read)]) {
+			return nil, errors.New("an answer out of place")
+		}
+		read = append(read, a)
+	}
+	return read, d.Err()
 }
 
 // run makes calls and answers for every one of them, whatever happens to the process. When it dies, the open episodes are

@@ -15,6 +15,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		os.Exit(Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if len(os.Args) > 2 && os.Args[1] == fakeCommand {
+		os.Exit(fakeMain(os.Args[2]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == holderCommand {
+		os.Exit(holderMain())
+	}
 	goleak.VerifyTestMain(m)
 }
 
