@@ -19,6 +19,9 @@ type Builtin struct{}
 
 var _ Embedder = Builtin{}
 
+// NewBuiltin makes the built-in embedder.
+func NewBuiltin() Builtin { return Builtin{} }
+
 // Model implements Embedder. The number in it changes whenever a vector does.
 func (Builtin) Model() string { return builtinModel }
 

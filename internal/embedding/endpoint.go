@@ -68,8 +68,8 @@ type Endpoint struct {
 
 var _ Embedder = (*Endpoint)(nil)
 
-// NewEndpoint checks the config; it does not connect. client may be nil.
-func NewEndpoint(cfg EndpointConfig, client *http.Client) (*Endpoint, error) {
+// NewEndpoint checks the config; it does not connect.
+func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	var all []error
 	u, err := url.Parse(cfg.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -97,10 +97,7 @@ func NewEndpoint(cfg EndpointConfig, client *http.Client) (*Endpoint, error) {
 	if cfg.Tries == 0 {
 		cfg.Tries = defaultTries
 	}
-	if client == nil {
-		client = &http.Client{}
-	}
-	return &Endpoint{cfg: cfg, client: client, first: 250 * time.Millisecond}, nil
+	return &Endpoint{cfg: cfg, client: &http.Client{}, first: 250 * time.Millisecond}, nil
 }
 
 // Model implements Embedder.

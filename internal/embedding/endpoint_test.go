@@ -26,11 +26,11 @@ func endpoint(t *testing.T, handler http.HandlerFunc) *Endpoint {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	e, err := NewEndpoint(EndpointConfig{URL: s.URL + "/v1", Key: secret.New(canary), Model: "m", Dim: 3, Batch: 2, Tries: 3}, s.Client())
+	e, err := NewEndpoint(EndpointConfig{URL: s.URL + "/v1", Key: secret.New(canary), Model: "m", Dim: 3, Batch: 2, Tries: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.first = time.Millisecond
+	e.first, e.client = time.Millisecond, s.Client()
 	return e
 }
 
@@ -131,7 +131,7 @@ func TestEndpointStopsWithItsContext(t *testing.T) {
 }
 
 func TestEndpointConfig(t *testing.T) {
-	_, err := NewEndpoint(EndpointConfig{URL: "ftp://user:" + canary + "@x"}, nil)
+	_, err := NewEndpoint(EndpointConfig{URL: "ftp://user:" + canary + "@x"})
 	for _, want := range []string{"http or https", "no model", "0 dimensions"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
@@ -140,7 +140,7 @@ func TestEndpointConfig(t *testing.T) {
 	if strings.Contains(err.Error(), canary) {
 		t.Error("the password is in the error")
 	}
-	e, err := NewEndpoint(EndpointConfig{URL: "http://u:" + canary + "@127.0.0.1:1/v1/embeddings", Model: "m", Dim: 1, Tries: 1}, nil)
+	e, err := NewEndpoint(EndpointConfig{URL: "http://u:" + canary + "@127.0.0.1:1/v1/embeddings", Model: "m", Dim: 1, Tries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
