@@ -138,7 +138,7 @@ func classify(op string, err error) error {
 		return fmt.Errorf("%s: %w: %w", op, ErrLogin, err)
 	case errors.Is(err, kafka.OffsetOutOfRange):
 		return fmt.Errorf("%s: %w: %w", op, ErrOutOfRange, err)
-	case staleLayout(err):
+	case errors.Is(err, kafka.UnknownTopicOrPartition):
 		return fmt.Errorf("%s: %w: %w", op, ErrNoTopic, err)
 	case transient(err):
 		return fmt.Errorf("%s: %w: %w", op, ErrUnavailable, err)
