@@ -45,6 +45,8 @@ type Run struct {
 	Pay                 Pay      `key:"pay"`
 	CoverageWindow      int      `key:"coverage_window" help:"recent designs that the coverage part looks at"`
 	CoveragePower       float64  `key:"coverage_power" help:"power of a kind's share that its pay is divided by"`
+	CoverageFloor       float64  `key:"coverage_floor" help:"share of the recent designs that a kind may hold unreduced"`
+	CoverageSimilarity  float64  `key:"coverage_similarity" help:"cosine from which two designs count as one kind"`
 	HintGuard           bool     `key:"hint_guard" help:"pay nothing for hints that carry facts no observation holds"`
 	Advantage           string   `key:"advantage" help:"advantage estimator"`
 	AdvantageEps        float64  `key:"advantage_eps" help:"added to the standard deviation of a group"`
@@ -126,9 +128,9 @@ func NewDefaultConfig() Config {
 		Run: Run{
 			Seed: 1, Iterations: 20, Designs: 8, EnvSeeds: 4, Repeats: 4, MaxAttempts: 1,
 			Designer: "policy", Runtime: "starlark",
-			DocumentsPerDesign: 2, RecalledPerDesign: 2, DuplicateThreshold: 0.98,
+			DocumentsPerDesign: 2, RecalledPerDesign: 2, DuplicateThreshold: 0.97,
 			Estimator: "hint_gap", Pay: Pay{Regret: 1, Coverage: 1},
-			CoverageWindow: 256, CoveragePower: 1.5, HintGuard: true,
+			CoverageWindow: 64, CoveragePower: 1.5, CoverageFloor: 0.0625, CoverageSimilarity: 0.75, HintGuard: true,
 			Advantage: "grpo", AdvantageEps: 1e-6, AdvantageDDOF: 1, Group: "seed",
 			PluginConfig: "{}", AgentTemperature: 1, DesignerTemperature: 1,
 			EvalSeeds: 4, MaxStepsBudget: 2_000_000,

@@ -92,6 +92,8 @@ func (c *checker) floats(r Run) {
 		c.fail("run.duplicate_threshold", "%v is not a cosine above 0 and at most 1", r.DuplicateThreshold)
 	}
 	c.from0("run.coverage_power", r.CoveragePower)
+	c.from0("run.coverage_floor", r.CoverageFloor)
+	c.from0("run.coverage_similarity", r.CoverageSimilarity)
 	c.from0("run.advantage_eps", r.AdvantageEps)
 	c.from0("run.agent_temperature", r.AgentTemperature)
 	c.from0("run.designer_temperature", r.DesignerTemperature)

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/seed256f7767/spade/consumers/trainer"
+	"github.com/seed256f7767/spade/internal/policy"
+	"github.com/seed256f7767/spade/plugins"
+	"github.com/seed256f7767/spade/plugins/host"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+)
+
+// maxRestarts is how often in a row a crashed plugin is started again.
+const maxRestarts = 3
+
+// brain is the policy of a run: a trainer plugin, started again with its last state when it crashes.
+type brain struct {
+	command []string
+	config  string // the run's semantic configuration, JSON
+	log     *slog.Logger
+	// load fetches a checkpoint that is not in its event.
+	load func(ctx context.Context, ck *spadepb.Checkpoint) ([]byte, error)
+
+	train sync.Mutex // held while the plugin opens or trains: one of these at a time
+
+	mu      sync.Mutex // guards the following
+	plugin  *host.Plugin
+	version int64
+	state   *plugins.Checkpoint
+	opened  bool
+}
+
+var (
+	_ policy.Generator = (*brain)(nil)
+	_ restorer         = (*brain)(nil)
+)
+
+// launch starts the plugin, so that its name is known.
+func launch(ctx context.Context, command []string, log *slog.Logger) (*brain, error) {
+	b := &brain{command: command, log: log}
+	if err := b.start(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *brain) start(ctx context.Context) error {
+	p, err := host.Launch(ctx, host.Config{Command: b.command}, host.Settings{Logger: b.log})
+	if err != nil {
+		return fmt.Errorf("start trainer plugin: %w", err)
+	}
+	b.mu.Lock()
+	b.plugin = p
+	b.mu.Unlock()
+	return nil
+}
+
+// Name and version of the plugin.
+func (b *brain) Name() (name, version string) {
+	info := b.current().Info()
+	return info.Name, info.Version
+}
+
+// Begin opens the plugin without a state and saves the version it begins with.
+func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
+	b.train.Lock()
+	defer b.train.Unlock()
+	var update trainer.Update
+	err := b.retry(ctx, func(p *host.Plugin) error {
+		if _, err := p.Open(ctx, b.config, 0, nil); err != nil {
+			return err
+		}
+		ck, err := p.Save(ctx, 0)
+		if err != nil {
+			return err
+		}
+		b.keep(0, ck)
+		update = b.update(p, plugins.Result{Version: 0, Checkpoint: ck, Roles: p.Info().Roles})
+		return nil
+	})
+	return update, err
+}
+
+// Restore opens the plugin at the version that an update led to.
+func (b *brain) Restore(ctx context.Context, u *spadepb.PolicyUpdated) error {
+	b.train.Lock()
+	defer b.train.Unlock()
+	ck := u.GetCheckpoint()
+	data := ck.GetInline()
+	if int64(len(data)) != ck.GetBytes() {
+		var err error
+		if data, err = b.load(ctx, ck); err != nil {
+			return fmt.Errorf("load checkpoint: %w", err)
+		}
+	}
+	state := plugins.NewCheckpoint(ck.GetFormat(), data)
+	if state.SHA256 != hex.EncodeToString(ck.GetSha256()) {
+		return fmt.Errorf("checkpoint of version %d has another content than its SHA-256 says", u.GetPolicyTo())
+	}
+	b.keep(u.GetPolicyTo(), state)
+	return b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) })
+}
+
+// Train streams an iteration's rows to the plugin.
+func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (trainer.Update, error) {
+	b.train.Lock()
+	defer b.train.Unlock()
+	var update trainer.Update
+	err := b.retry(ctx, func(p *host.Plugin) error {
+		result, err := p.Train(ctx, from, from+1, func(yield func(arrow.Record, error) bool) {
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		b.keep(result.Version, result.Checkpoint)
+		update = b.update(p, result)
+		return nil
+	})
+	return update, err
+}
+
+// Generate asks the plugin.
+func (b *brain) Generate(
+	ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt,
+) (out []policy.Completion, err error) {
+	err = b.retry(ctx, func(p *host.Plugin) error {
+		out, err = p.Generate(ctx, role, version, prompts)
+		return err
+	})
+	return out, err
+}
+
+// Shutdown ends the plugin.
+func (b *brain) Shutdown(ctx context.Context) error {
+	return b.current().Shutdown(ctx)
+}
+
+func (b *brain) current() *host.Plugin {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.plugin
+}
+
+func (b *brain) keep(version int64, ck plugins.Checkpoint) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.version, b.state, b.opened = version, &ck, true
+}
+
+func (b *brain) update(p *host.Plugin, r plugins.Result) trainer.Update {
+	u := trainer.Update{
+		Version: r.Version, Roles: slices.Sorted(slices.Values(r.Roles)), Device: p.Info().Device,
+		Checkpoint: r.Checkpoint.Data, Format: r.Checkpoint.Format,
+	}
+	for _, m := range r.Metrics {
+		u.Metrics = append(u.Metrics, &spadepb.Metric{Name: m.Name, Value: m.Value})
+	}
+	return u
+}
+
+// open gives the plugin the state that is kept.
+func (b *brain) open(ctx context.Context, p *host.Plugin) error {
+	b.mu.Lock()
+	version, state, opened := b.version, b.state, b.opened
+	b.mu.Unlock()
+	if !opened {
+		return nil
+	}
+	_, err := p.Open(ctx, b.config, version, state)
+	return err
+}
+
+// retry calls fn, starting the plugin again when it crashed. What fn did in a crashed plugin is lost with it, so calling
+// it once more is safe.
+func (b *brain) retry(ctx context.Context, fn func(*host.Plugin) error) error {
+	for attempt := 0; ; attempt++ {
+		p := b.current()
+		err := fn(p)
+		var crash *host.CrashError
+		if err == nil || !errors.As(err, &crash) || attempt == maxRestarts || ctx.Err() != nil {
+			return err
+		}
+		if err := b.revive(ctx, p, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// revive replaces a crashed plugin, unless another call has done so.
+func (b *brain) revive(ctx context.Context, crashed *host.Plugin, attempt int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.plugin != crashed {
+		return nil
+	}
+	select {
+	case <-time.After(time.Duration(attempt) * 200 * time.Millisecond):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	b.log.Warn("trainer plugin crashed, starting it again", "attempt", attempt+1)
+	_ = crashed.Shutdown(ctx) // it is dead: this only tidies up after it
+	p, err := host.Launch(ctx, host.Config{Command: b.command}, host.Settings{Logger: b.log})
+	if err != nil {
+		return fmt.Errorf("start trainer plugin again: %w", err)
+	}
+	if b.opened {
+		if _, err := p.Open(ctx, b.config, b.version, b.state); err != nil {
+			return fmt.Errorf("restore trainer plugin: %w", err)
+		}
+	}
+	b.plugin = p
+	return nil
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/runs"
+	"github.com/seed256f7767/spade/producers/corpus"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// nativePlugin is the trainer plugin that is used when none is named; it lies beside this program.
+const nativePlugin = "spade-plugin-native"
+
+// RunLoop does what `spade run` does: it ingests the corpus, starts the projections, the workers and the trainer plugin,
+// and runs the run that the configuration describes.
+func (s *Services) RunLoop(
+	ctx context.Context, l config.Loaded, view View, ingesting func(corpus.Progress),
+) (summary Summary, err error) {
+	documents, err := s.documents(ctx, l.Corpus, ingesting)
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := s.startPool(ctx); err != nil {
+		return Summary{}, err
+	}
+	if err := s.StartSinks(ctx); err != nil {
+		return Summary{}, err
+	}
+	tasks, suites, err := LoadTasks(l.Run.Suites)
+	if err != nil {
+		return Summary{}, err
+	}
+	command, err := pluginCommand(l.Plugin.Command)
+	if err != nil {
+		return Summary{}, err
+	}
+	b, err := launch(ctx, command, s.Log)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer func() { err = errors.Join(err, b.Shutdown(context.WithoutCancel(ctx))) }()
+	name, version := b.Name()
+	spec := runs.Spec{
+		Name: l.Run.Name, Seed: l.Run.Seed, Documents: documents,
+		Config: l.Semantic(config.Resolved{
+			EmbeddingModel: s.Embedder.Model(), EmbeddingDim: s.Embedder.Dim(),
+			Plugin: name, PluginVersion: version, Suites: suites,
+		}),
+	}
+	b.config = spec.Config.GetPluginConfigJson()
+	return s.Run(ctx, spec, tasks, b, view)
+}
+
+// documents ingests the corpus and returns what a run on it may sample; without a corpus, everything that the log holds.
+func (s *Services) documents(ctx context.Context, paths []string, ingesting func(corpus.Progress)) ([]uuid.UUID, error) {
+	known, err := s.Documents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return known.IDs(), nil
+	}
+	source := observe.NewSource("corpus")
+	ingester, err := corpus.New(corpus.NewDefaultConfig(), corpus.Settings{
+		Appender: s.Bus, Known: known, Progress: ingesting, Stamp: source.Stamp, Logger: s.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum, err := ingester.Add(ctx, paths...)
+	if err != nil {
+		return nil, fmt.Errorf("ingest the corpus: %w", err)
+	}
+	return sum.IDs, nil
+}
+
+// Documents folds the documents of the log.
+func (s *Services) Documents(ctx context.Context) (*corpus.Index, error) {
+	index := &corpus.Index{}
+	if err := s.Bus.Read(ctx, topics.Documents, nil, nil, index.Apply); err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	return index, nil
+}
+
+func (s *Services) startPool(ctx context.Context) error {
+	cfg := gym.NewDefaultConfig()
+	cfg.MaxWorkers = 2 * s.parallel()
+	cfg.Limits.CallSteps = uint64(s.Config.Run.MaxStepsBudget)
+	pool, err := gym.NewPool(cfg, gym.Settings{Logger: s.Log})
+	if err != nil {
+		return err
+	}
+	s.Pool = pool
+	return pool.Start(ctx)
+}
+
+// pluginCommand is the configured plugin, or the native one beside this program.
+func pluginCommand(command []string) ([]string, error) {
+	if len(command) > 0 {
+		return command, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	path := filepath.Join(filepath.Dir(self), nativePlugin)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("the native trainer plugin is not beside this program: build it with `make build`, or set plugin.command: %w", err)
+	}
+	return []string{path}, nil
+}

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed256f7767/spade/consumers/trainer"
+	"github.com/seed256f7767/spade/consumers/warehouse"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/embedding"
+	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/vector"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// Endpoints says where the three services are and how to log in.
+type Endpoints struct {
+	Kafka      bus.Config
+	ClickHouse olap.Config
+	Qdrant     vector.Config
+}
+
+// Services is the connections of one process and the projections that it keeps up. Close ends them.
+type Services struct {
+	Config   config.Config
+	Bus      *bus.Client
+	Vectors  *vector.Client
+	Embedder embedding.Embedder
+	Pool     *gym.Pool
+	Log      *slog.Logger
+
+	memory      *recall
+	warehouse   olap.Conn
+	sink        *warehouse.Sink
+	checkpoints trainer.Checkpoints
+	deployment  string // the deployment half of the configuration, for the record of a run
+
+	sinks        *errgroup.Group
+	stopSinks    context.CancelFunc
+	sinksContext context.Context //nolint:containedctx // ends when a sink fails or all are stopped
+}
+
+// Open connects to the log and makes sure of its topics. The projections start with StartSinks.
+func Open(ctx context.Context, l config.Loaded, at Endpoints, log *slog.Logger) (*Services, error) {
+	deployment, err := l.DeploymentJSON()
+	if err != nil {
+		return nil, err
+	}
+	s := &Services{Config: l.Config, Log: log, deployment: deployment}
+	if err := s.open(ctx, at); err != nil {
+		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
+	settings := bus.Settings{Logger: s.Log}
+	if s.Bus, err = bus.New(at.Kafka, settings); err != nil {
+		return err
+	}
+	if err = s.Bus.Ready(ctx); err != nil {
+		return err
+	}
+	if err = s.Bus.EnsureTopics(ctx, topics.All(s.Config.Partitions)); err != nil {
+		return err
+	}
+	if s.Embedder, err = newEmbedder(s.Config.Embeddings); err != nil {
+		return err
+	}
+	if s.Vectors, err = vector.New(at.Qdrant, vector.Settings{Logger: s.Log}); err != nil {
+		return err
+	}
+	if s.warehouse, err = olap.Open(at.ClickHouse); err != nil {
+		return err
+	}
+	return nil
+}
+
+// newEmbedder is the endpoint that was configured, or the built-in one.
+func newEmbedder(cfg config.Embeddings) (embedding.Embedder, error) {
+	if cfg.URL == "" {
+		return embedding.NewCached(embedding.NewBuiltin(), 0), nil
+	}
+	return embedding.NewEndpoint(embedding.EndpointConfig{
+		URL: cfg.URL, Key: cfg.Key, Model: cfg.Model, Dim: cfg.Dim,
+	})
+}
+
+// parallel is how many environments are worked on at once.
+func (s *Services) parallel() int {
+	if s.Config.Workers > 0 {
+		return s.Config.Workers
+	}
+	return runtime.NumCPU()
+}
+
+// settle waits until the projections hold everything that is in the log now.
+func (s *Services) settle(ctx context.Context) error {
+	end, err := ends(ctx, s.Bus, allTopics(s.Config.Partitions))
+	if err != nil {
+		return fmt.Errorf("find the end of the log: %w", err)
+	}
+	// A sink that fails would be waited for for ever.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.sinksContext, cancel)()
+	if err := s.sink.WaitFor(ctx, end); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	return nil
+}
+
+// closeTimeout bounds what closing may take when the caller sets no deadline.
+const closeTimeout = 10 * time.Second
+
+// Close drains the projections and ends every connection.
+func (s *Services) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	var errs []error
+	if s.sinks != nil {
+		s.stopSinks()
+		errs = append(errs, s.sinks.Wait())
+	}
+	if s.Pool != nil {
+		errs = append(errs, s.Pool.Shutdown(ctx))
+	}
+	if s.Bus != nil {
+		errs = append(errs, s.Bus.Close())
+	}
+	if s.Vectors != nil {
+		errs = append(errs, s.Vectors.Close())
+	}
+	if s.warehouse != nil {
+		errs = append(errs, s.warehouse.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed256f7767/spade/consumers/memory"
+	"github.com/seed256f7767/spade/consumers/warehouse"
+	"github.com/seed256f7767/spade/internal/embedding"
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/schemas/tables"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// StartSinks starts the projections: the memory and the warehouse. They run until Close, which drains them.
+func (s *Services) StartSinks(ctx context.Context) error {
+	if err := s.openMemory(ctx); err != nil {
+		return err
+	}
+	if err := s.openWarehouse(ctx); err != nil {
+		return err
+	}
+	// The sinks outlive the call that starts them: Close ends them.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopSinks = stop
+	s.sinks, running = errgroup.WithContext(running)
+	s.sinks.Go(func() error {
+		return ended(running, "memory", s.Bus.Consume(running, s.memory.Group(), memory.Topics(), nil, s.memory.Handler()))
+	})
+	s.sinks.Go(func() error { return ended(running, "warehouse", s.sink.Run(running)) })
+	s.sinksContext = running
+	return nil
+}
+
+func (s *Services) openMemory(ctx context.Context) error {
+	if err := s.Vectors.Ready(ctx); err != nil {
+		return err
+	}
+	m, err := memory.New(memory.Settings{
+		Store: s.Vectors, Embedder: s.Embedder, Poison: s.poison("memory"), Keep: s.Config.Embeddings.URL != "",
+		Log: s.Bus, Source: observe.NewSource("memory"), Logger: s.Log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.Open(ctx); err != nil {
+		return fmt.Errorf("open the memory: %w", err)
+	}
+	s.memory = &recall{Memory: m}
+	return nil
+}
+
+func (s *Services) openWarehouse(ctx context.Context) error {
+	catalogue, err := tables.New()
+	if err != nil {
+		return err
+	}
+	for _, statement := range catalogue.Statements() {
+		if err := s.warehouse.Exec(ctx, statement.SQL); err != nil {
+			return fmt.Errorf("define %s in the warehouse: %w", statement.Name, err)
+		}
+	}
+	set := warehouse.Settings{
+		Logger: s.Log, Log: s.Bus, Store: warehouse.NewClickHouse(s.warehouse),
+		Topics: topics.All(s.Config.Partitions), DeadLetter: s.poison("warehouse").Record,
+	}
+	if s.Config.Embeddings.URL == "" {
+		set.Embedder = rowEmbedder{s.Embedder}
+	}
+	s.sink, err = warehouse.New(warehouse.NewDefaultConfig(), set)
+	return err
+}
+
+// rowEmbedder is the embedder as the warehouse asks it.
+type rowEmbedder struct{ embedding.Embedder }
+
+// Embed returns one vector a text.
+func (e rowEmbedder) Embed(ctx context.Context, texts []string, kind string) ([][]float32, error) {
+	return e.Embedder.Embed(ctx, texts, embedding.Kind(kind))
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+
+	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/producers/evaluator"
+	"github.com/seed256f7767/spade/producers/rollout"
+)
+
+// worker is a gym worker whose end no caller can do anything about: a worker that is closed is killed.
+type worker struct{ *gym.Worker }
+
+// Close ends the worker.
+func (w worker) Close() { _ = w.Worker.Close() }
+
+// Meta is what the environment says about itself.
+func (w worker) Meta() wire.Meta { return w.Worker.Meta() }
+
+// rolloutWorkers starts workers for the rollout producer.
+type rolloutWorkers struct{ pool *gym.Pool }
+
+// Open starts a worker with a source loaded.
+func (p rolloutWorkers) Open(ctx context.Context, runtime, code string) (rollout.Worker, error) {
+	w, err := p.pool.Open(ctx, gym.Source{Runtime: runtime, Code: code})
+	if err != nil {
+		return nil, err
+	}
+	return worker{w}, nil
+}
+
+// evaluationWorkers starts workers for the evaluator.
+type evaluationWorkers struct{ pool *gym.Pool }
+
+// Open starts a worker with a source loaded.
+func (p evaluationWorkers) Open(ctx context.Context, runtime, code string) (evaluator.Worker, error) {
+	w, err := p.pool.Open(ctx, gym.Source{Runtime: runtime, Code: code})
+	if err != nil {
+		return nil, err
+	}
+	return worker{w}, nil
+}
