@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,18 @@ func TestAddTwice(t *testing.T) {
 			!strings.Contains(out.String(), "passed over 1 files: .gz") || strings.Contains(out.String(), "\x1b") {
 			t.Errorf("round %d:\n%s", i, out.String())
 		}
+	}
+	index, err := ingest.Index(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := errors.Join(ingest.List(&out, index), ingest.ListJSON(&out, index)); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 6 || !strings.HasPrefix(lines[1], "a.md    Sorting") ||
+		!strings.Contains(lines[4], `"source":"b.txt"`) {
+		t.Errorf("list:\n%s", out.String())
 	}
 	if !strings.Contains(bar.String(), "(100%)") {
 		t.Errorf("bar:\n%s", bar.String())
