@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -56,11 +57,27 @@ func clientTo(t testing.TB, cfg Config) *Client {
 	return c
 }
 
+// realAddr and realKey name the variables that point these tests at a Qdrant of
+// one's own instead of the embedded server: what holds here must hold there.
+const (
+	realAddr = "SPADE_TEST_QDRANT_ADDR"
+	realKey  = "SPADE_TEST_QDRANT_KEY"
+)
+
 func newClient(t testing.TB) *Client {
 	t.Helper()
-	c := clientTo(t, Config{Addr: serve(t, t.TempDir(), "127.0.0.1:0").Addr(), APIKey: secret.New(testKey)})
+	cfg := Config{Addr: os.Getenv(realAddr), APIKey: secret.New(os.Getenv(realKey))}
+	if cfg.Addr == "" {
+		cfg = Config{Addr: serve(t, t.TempDir(), "127.0.0.1:0").Addr(), APIKey: secret.New(testKey)}
+	}
+	c := clientTo(t, cfg)
 	if err := c.Ready(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	for _, left := range []Collection{things, foreign, benched} {
+		if err := c.DeleteCollection(t.Context(), left.Name()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return c
 }
@@ -68,6 +85,11 @@ func newClient(t testing.TB) *Client {
 var things = Collection{Kind: "things", Model: "m/1", Dim: 4, Indexes: map[string]IndexKind{
 	"run": KeywordIndex, "n": IntegerIndex, "off": BoolIndex,
 }}
+
+var (
+	foreign = Collection{Kind: "foreign", Model: "m", Dim: 4}
+	benched = Collection{Kind: "bench", Model: "m", Dim: 256, Indexes: map[string]IndexKind{"run": KeywordIndex, "iteration": IntegerIndex}}
+)
 
 func ensure(t testing.TB, c *Client) Ensured {
 	t.Helper()
@@ -260,7 +282,6 @@ func TestErrorsHaveClasses(t *testing.T) {
 	if !errors.Is(err, ErrUnauthorized) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("wrong key: %v", err)
 	}
-	foreign := Collection{Kind: "foreign", Model: "m", Dim: 4}
 	if err := c.qdrant.CreateCollection(ctx, &pb.CreateCollection{
 		CollectionName: foreign.Name(), VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 4, Distance: pb.Distance_Dot}),
 	}); err != nil {
@@ -354,7 +375,7 @@ func TestLargeWritesAreSplit(t *testing.T) {
 func BenchmarkDedupQuery(b *testing.B) {
 	const n, runs = 100_000, 50
 	c := newClient(b)
-	all, err := c.EnsureCollections(b.Context(), Collection{Kind: "bench", Model: "m", Dim: 256, Indexes: map[string]IndexKind{"run": KeywordIndex, "iteration": IntegerIndex}})
+	all, err := c.EnsureCollections(b.Context(), benched)
 	if err != nil {
 		b.Fatal(err)
 	}

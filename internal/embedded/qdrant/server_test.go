@@ -3,11 +3,13 @@ package qdrant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	pb "github.com/qdrant/go-client/qdrant"
@@ -19,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/seed256f7767/spade/internal/embedded/qdrant/engine"
+	"github.com/seed256f7767/spade/internal/embedded/qdrant/oplog"
 )
 
 func TestLifecycle(t *testing.T) {
@@ -334,5 +337,19 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	if n, err := c.Count(ctx, &pb.CountPoints{CollectionName: "a"}); err != nil || n != 200 {
 		t.Fatalf("%d, %v", n, err)
+	}
+}
+
+func TestCodesOfErrorsBelow(t *testing.T) {
+	for want, err := range map[codes.Code]error{
+		codes.ResourceExhausted: fmt.Errorf("append to log: %w", &os.PathError{Op: "write", Err: syscall.ENOSPC}),
+		codes.Unavailable:       fmt.Errorf("sync: %w", oplog.ErrUnusable),
+		codes.Canceled:          fmt.Errorf("search: %w", context.Canceled),
+		codes.DeadlineExceeded:  context.DeadlineExceeded,
+		codes.Internal:          errors.New("something else"),
+	} {
+		if got := codeOf(err); got != want {
+			t.Errorf("%v gives %v, want %v", err, got, want)
+		}
 	}
 }

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"syscall"
 
 	pb "github.com/qdrant/go-client/qdrant"
 
@@ -115,7 +113,7 @@ func (c *Collection) commit(kind byte, items []item, wait bool) (uint64, error) 
 		err = c.log.Sync()
 	}
 	if err != nil {
-		return 0, diskError(err)
+		return 0, err
 	}
 	c.mu.Lock()
 	err = c.apply(kind, items, at)
@@ -132,13 +130,6 @@ func (c *Collection) reserve(n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.grow(n)
-}
-
-func diskError(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &Error{Kind: Exhausted, Msg: "Service internal error: " + err.Error()}
-	}
-	return err
 }
 
 // Delete removes the selected points; absent ids are no error.

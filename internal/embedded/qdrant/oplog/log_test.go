@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -211,6 +212,24 @@ func TestAppendToAClosedFileLeavesTheLogUnusable(t *testing.T) {
 	}
 	if err := l.Sync(); !errors.Is(err, ErrUnusable) {
 		t.Fatalf("sync: %v", err)
+	}
+}
+
+// A full disk is named as such, and what was half written is gone.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no /dev/full on this system: %v", err)
+	}
+	l := &Log{path: "/dev/full", file: full}
+	if _, err := l.Append([]byte("x")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v", err)
+	}
+	if l.Size() != 0 {
+		t.Errorf("%d bytes counted", l.Size())
+	}
+	if err := full.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
