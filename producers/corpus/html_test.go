@@ -17,7 +17,7 @@ func TestHTMLText(t *testing.T) {
 		{"bullets", "<ul><li>one<li>two<ul><li>deep</li></ul></li><li>three</li></ul>after", "", "- one\n- two\n  - deep\n\n- three\n\nafter"},
 		{"numbers", "<ol><li><p>one</p></li><li>two</li></ol>", "", "1. one\n\n2. two"},
 		{"item without list", "<li>a<li>b", "", "- a\n- b"},
-		{"table", "<table><tr><th>a</th><th>b</th></tr><tr><td><p>1</p></td><td></td><td><p>3</p></td></tr><tr><td><p>4<td>5</tr></table>", "", "a | b\n1 |  | 3\n4 | 5"},
+		{"table", "<table><tr><th>a</th><th>b</th></tr><tr><td><p>1</p></td><td></td><td><p>3</p></td></tr><tr><td><p>4</p><td>5</tr></table>", "", "a | b\n1 |  | 3\n4 | 5"},
 		{"preformatted", "<p>x<pre>a\n  b &lt;c&gt;</pre>y", "", "x\n\na\n  b <c>\n\ny"},
 		{"line break", "one<br>two<br/>three", "", "one\ntwo\nthree"},
 		{"entities", "5 &gt; 3 &eacute; &#x20AC;", "", "5 > 3 é €"},
