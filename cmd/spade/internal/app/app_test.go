@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -20,7 +22,6 @@ import (
 	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/internal/secret"
 	"github.com/seed256f7767/spade/internal/vector"
-	"github.com/seed256f7767/spade/producers/corpus"
 )
 
 func TestMain(m *testing.M) {
@@ -86,23 +87,61 @@ func must(t *testing.T, err error) {
 	}
 }
 
-type logView struct{ t *testing.T }
+// silent is a view that shows nothing.
+type silent struct{}
 
-func (v logView) Update(progress.State) error { return nil }
+func (silent) Update(progress.State) error { return nil }
 
-func TestARunFromTheCorpusToTheWarehouse(t *testing.T) {
+// small is a run that takes seconds.
+func small(t *testing.T, command []string) config.Loaded {
+	t.Helper()
 	l, err := config.Load(config.Sources{})
 	must(t, err)
 	l.Run.Iterations, l.Run.Designs, l.Run.EnvSeeds, l.Run.Repeats = 2, 4, 2, 2
 	l.Corpus = []string{"../../../../examples/corpus"}
-	l.Plugin.Command = plugin(t)
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	start := time.Now()
-	s, err := Open(t.Context(), l, servers(t, t.TempDir()), log)
+	l.Plugin.Command = command
+	return l
+}
+
+// play runs a run on servers and closes what it opened.
+func play(t *testing.T, l config.Loaded, at Endpoints) Summary {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
-	t.Cleanup(func() { must(t, s.Close(context.Background())) })
-	t.Logf("open %s", time.Since(start))
-	summary, err := s.RunLoop(t.Context(), l, logView{t}, func(corpus.Progress) {})
-	must(t, err)
-	t.Logf("%s %+v", time.Since(start), summary)
+	summary, err := s.RunLoop(t.Context(), l, silent{}, nil)
+	must(t, errors.Join(err, s.Close(context.WithoutCancel(t.Context()))))
+	return summary
+}
+
+func TestTheSameSeedGivesTheSameLog(t *testing.T) {
+	command := plugin(t)
+	fresh := servers(t, t.TempDir())
+	used := servers(t, t.TempDir())
+
+	l := small(t, command)
+	l.Run.Name = "one"
+	l.Workers = 1
+	want := play(t, l, fresh)
+
+	other := small(t, command)
+	other.Run.Name, other.Run.Seed = "two", 2
+	different := play(t, other, used)
+
+	l.Workers = 5
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	got := play(t, l, used)
+
+	if got.LogDigest != want.LogDigest || got.Events != want.Events {
+		t.Errorf("digest %s of %d events, then %s of %d", want.LogDigest, want.Events, got.LogDigest, got.Events)
+	}
+	if different.LogDigest == want.LogDigest {
+		t.Error("another seed gives the same digest")
+	}
+	if want.Designed != want.Accepted+want.Rejected || want.Designed == 0 || want.Rollouts == 0 {
+		t.Errorf("summary %+v", want)
+	}
+	if again := play(t, l, used); again.LogDigest != want.LogDigest {
+		t.Errorf("asked for once more, a finished run has digest %s", again.LogDigest)
+	}
 }
