@@ -34,6 +34,8 @@ func startError(r child.Ready) error {
 	switch {
 	case r.Addr != "":
 		return nil
+	case r.Class == child.ClassFolder:
+		return fmt.Errorf("%w: %s (should it be damaged: move it away, and the warehouse is rebuilt from the event log)", class, r.Error)
 	case class != nil:
 		return fmt.Errorf("%w: %s", class, r.Error)
 	case r.Error != "":

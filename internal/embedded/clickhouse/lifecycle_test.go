@@ -139,6 +139,17 @@ func TestStartErrors(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("folder damaged", func(t *testing.T) {
+		dir := t.TempDir()
+		shutdown(t, clickhousetest.StartIn(t, dir))
+		if err := os.WriteFile(filepath.Join(dir, "data", "metadata", "spade.sql"), []byte("garbage"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := start(func(c *embedded.Config) { c.Dir = dir }, embedded.Settings{})
+		if !errors.Is(err, embedded.ErrFolder) || !strings.Contains(err.Error(), "spade.sql") || !strings.Contains(err.Error(), "rebuilt from the event log") {
+			t.Error(err)
+		}
+	})
 	t.Run("another program", func(t *testing.T) {
 		err := start(func(*embedded.Config) {}, embedded.Settings{Command: []string{"/bin/echo", "hello there"}})
 		if err == nil || !strings.Contains(err.Error(), "hello there") {

@@ -92,7 +92,7 @@ func (e *Engine) connect(options map[string]string) (*Conn, error) {
 	argv = append(argv, nil)
 	conn := e.lib.connect(int32(len(args)), m.array(argv)) //nolint:gosec // a handful of arguments
 	if conn == nil {
-		return nil, newError("the engine refused to open a handle: is another process using " + e.dir + "?")
+		return nil, newError("the engine refused to open a handle on the folder")
 	}
 	return &Conn{lib: e.lib, conn: conn}, nil
 }
