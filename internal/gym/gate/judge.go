@@ -148,12 +148,28 @@ func solved(list []*trajectory) (n int) {
 	return n
 }
 
-func meanReturn(list []*trajectory) (mean float64) {
+func meanReturn(list []*trajectory) float64 {
+	sum := 0.0
 	for _, t := range list {
 		last, _ := t.last()
-		mean += last.Return / float64(len(list))
+		sum += last.Return
 	}
-	return mean
+	return ratio(sum, len(list))
+}
+
+func ratio(sum float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
+
+func steps(list []*trajectory) (total, most int) {
+	for _, t := range list {
+		total += len(t.steps)
+		most = max(most, len(t.steps))
+	}
+	return total, most
 }
 
 func (s *session) randomScores() string {
@@ -184,21 +200,16 @@ func (s *session) measure(out *Stats) {
 		}
 		if t.role == reference {
 			starts[t.first.StateHash] = true
-			out.ReferenceSteps += float64(len(t.steps)) / float64(len(s.opts.Seeds))
-			out.ReferenceStepsMax = max(out.ReferenceStepsMax, len(t.steps))
 		}
 	}
 	out.DistinctStarts = len(starts)
-	if lists > 0 {
-		out.ActionsMean = float64(listed) / float64(lists)
-	}
+	out.ActionsMean = ratio(float64(listed), lists)
+	references, played := s.of(reference), s.of(random)
+	total, most := steps(references)
+	out.ReferenceSteps, out.ReferenceStepsMax = ratio(float64(total), len(references)), most
 	out.WrongSolved = solved(s.of(wrong))
-	played := s.of(random)
+	total, _ = steps(played)
+	out.RandomSteps = ratio(float64(total), len(played))
 	out.RandomReturn = meanReturn(played)
-	for _, t := range played {
-		out.RandomSteps += float64(len(t.steps)) / float64(len(played))
-	}
-	if len(played) > 0 {
-		out.RandomSolved = float64(solved(played)) / float64(len(played))
-	}
+	out.RandomSolved = ratio(float64(solved(played)), len(played))
 }

@@ -4,7 +4,7 @@ package portable
 func returnsText() []string {
 	return []string{
 		"text.slice", "text.replace", "text.join", "text.strip", "text.lower", "text.upper", "text.reverse", "text.repeat",
-		"text.normalize", "text.pad_left", "text.pad_right", "text.str", "text.format", "text.fixed", "text.chr", "json.encode",
+		"text.normalize", "text.pad_left", "text.pad_right", "text.str", "text.format", "text.fixed", "text.chr", "json.encode", "json.kind",
 	}
 }
 
@@ -42,7 +42,7 @@ func instead(name string) string {
 		"str": "text.str", "repr": "json.encode", "int": "text.int or math.trunc", "float": "text.float or math.float",
 		"sum": "math.sum", "round": "math.round", "pow": "math.pow", "divmod": "math.div and math.mod", "set": "a dict",
 		"reversed": "a slice [::-1]", "chr": "text.chr", "ord": "text.ord", "hash": "json.encode", "print": "nothing",
-		"fail": "an outcome in the state", "type": "a tag in the data", "isinstance": "a tag in the data",
+		"fail": "an outcome in the state", "type": "json.kind", "isinstance": "json.kind",
 		"hasattr": "a key in a dict", "getattr": "a key in a dict", "dir": "a key in a dict", "bytes": "a text",
 		"map": "a comprehension", "filter": "a comprehension", "format": "text.format", "object": "a dict",
 		"join": "text.join", "split": "text.split", "strip": "text.strip", "lower": "text.lower", "upper": "text.upper",
