@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	pqfile "github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
@@ -67,6 +68,9 @@ func parquetRows(ctx context.Context, cfg Config, in input, out sink) (err error
 	if err != nil {
 		return fmt.Errorf("read parquet schema: %w", err)
 	}
+	if err := parquetCodecs(rd, columns); err != nil {
+		return &Problem{Path: in.source, Class: ErrUnsupported, Cause: err}
+	}
 	rows := parquetReader{cfg: cfg, in: in, out: out}
 	for group := range rd.NumRowGroups() {
 		if err := rows.group(ctx, fr, columns, group); err != nil {
@@ -90,6 +94,23 @@ func parquetColumns(rd *pqfile.Reader) ([]int, error) {
 		}
 	}
 	return columns, nil
+}
+
+// parquetCodecs makes sure that every column can be decompressed.
+func parquetCodecs(rd *pqfile.Reader, columns []int) error {
+	for group := range rd.NumRowGroups() {
+		meta := rd.MetaData().RowGroup(group)
+		for _, column := range columns {
+			chunk, err := meta.ColumnChunk(column)
+			if err != nil {
+				return fmt.Errorf("column %d of row group %d: %w", column, group, err)
+			}
+			if _, err := compress.GetCodec(chunk.Compression()); err != nil {
+				return fmt.Errorf("compressed with %s; snappy, gzip, brotli and zstd can be read", chunk.Compression())
+			}
+		}
+	}
+	return nil
 }
 
 // parquetReader passes rows on; row counts those of the file.

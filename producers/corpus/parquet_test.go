@@ -182,6 +182,25 @@ func TestReadParquetDamaged(t *testing.T) {
 	}
 }
 
+// Arrow writes no LZ4_RAW, so the codec's number is changed where the file states it.
+func TestReadParquetCodec(t *testing.T) {
+	data := parquetFile(t, 100, compress.Codecs.Snappy, []arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}},
+		textColumn(array.NewStringBuilder(memory.DefaultAllocator), "One."))
+	want := "f.parquet: format not supported: compressed with LZ4_RAW; snappy, gzip, brotli and zstd can be read"
+	for i := range data {
+		const snappy, lz4Raw = 1 << 1, 7 << 1 // as Thrift's zigzag integers
+		if data[i] != snappy {
+			continue
+		}
+		changed := slices.Clone(data)
+		changed[i] = lz4Raw
+		if _, problems, err := readParquetBytes(t.Context(), NewDefaultConfig(), changed); err == nil && slices.Equal(problems, []string{want}) {
+			return
+		}
+	}
+	t.Error("no file was refused for its codec")
+}
+
 func TestReadParquetStops(t *testing.T) {
 	data := parquetFile(t, 1, compress.Codecs.Snappy, []arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}},
 		textColumn(array.NewStringBuilder(memory.DefaultAllocator), "One.", "Two."))
