@@ -24,15 +24,9 @@ type batch struct {
 	taken     int   // events of the lane that the range covers
 	next      int64 // offset after the range's last event
 	blocks    []tables.Block
-	withdrawn []withdrawal
+	withdrawn []Withdrawal
 	repeats   int
 	dead      int
-}
-
-// withdrawal is a document whose text must go, as far as it was ingested before an offset.
-type withdrawal struct {
-	document uuid.UUID
-	offset   int64
 }
 
 func (b *batch) release() {
@@ -176,7 +170,7 @@ func (c *conversion) append(i int, ev *event.Event) (msg proto.Message, err erro
 func (c *conversion) note(ev *event.Event, msg proto.Message) {
 	switch m := msg.(type) {
 	case *spadepb.DocumentWithdrawn:
-		c.out.withdrawn = append(c.out.withdrawn, withdrawal{uuid.UUID(m.GetDocumentId()), ev.LastOffset})
+		c.out.withdrawn = append(c.out.withdrawn, Withdrawal{uuid.UUID(m.GetDocumentId()), ev.LastOffset})
 	case *spadepb.DocumentIngested:
 		c.want(kindDocument, ev, m.GetText(), &spadepb.EmbeddingComputed{
 			EntityId: m.GetDocumentId(), EntityKind: tables.EntityDocument,

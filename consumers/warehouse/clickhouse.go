@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/olap"
@@ -67,11 +68,25 @@ func (c *ClickHouse) Finish(ctx context.Context, p Place, w Writer, next int64) 
 		tables.Database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), p.Partition, next, w.Generation, w.Token)
 }
 
-// Redact implements Store.
-func (c *ClickHouse) Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error {
-	return c.exec(ctx, "ALTER TABLE %s.%s UPDATE text = '' WHERE document_id = '%s' AND kafka_topic = %s AND kafka_partition = %d "+
-		"AND kafka_offset < %d AND text != '' SETTINGS mutations_sync = 1",
-		tables.Database, tables.DocumentEvents, document, tables.Quote(p.Topic), p.Partition, before)
+// redactions is how many documents one mutation names.
+const redactions = 1000
+
+// Redact implements Store. Each mutation rewrites the parts that hold the documents, so they go together.
+func (c *ClickHouse) Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error {
+	for chunk := range slices.Chunk(withdrawn, redactions) {
+		ids, befores := make([]string, len(chunk)), make([]string, len(chunk))
+		for i, w := range chunk {
+			ids[i], befores[i] = "'"+w.Document.String()+"'", strconv.FormatInt(w.Before, 10)
+		}
+		err := c.exec(ctx, "ALTER TABLE %s.%s UPDATE text = '' WHERE document_id IN (%s) AND kafka_topic = %s AND kafka_partition = %d "+
+			"AND kafka_offset < transform(toString(document_id), [%s], [%s], 0) AND text != '' SETTINGS mutations_sync = 1",
+			tables.Database, tables.DocumentEvents, strings.Join(ids, ","), tables.Quote(p.Topic), p.Partition,
+			strings.Join(ids, ","), strings.Join(befores, ","))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *ClickHouse) exec(ctx context.Context, format string, args ...any) error {

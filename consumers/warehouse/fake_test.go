@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/schemas/event"
@@ -145,12 +146,14 @@ func (f *fakeStore) Insert(_ context.Context, t *tables.Table, token string, rec
 	return nil
 }
 
-func (f *fakeStore) Redact(_ context.Context, p Place, document uuid.UUID, before int64) error {
+func (f *fakeStore) Redact(_ context.Context, p Place, withdrawn []Withdrawal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, row := range f.rows[tables.DocumentEvents] {
-		if rowID(row["document_id"]) == document && row["kafka_offset"].(float64) < float64(before) && p.Topic == row["kafka_topic"] {
-			row["text"] = ""
+		for _, w := range withdrawn {
+			if rowID(row["document_id"]) == w.Document && row["kafka_offset"].(float64) < float64(w.Before) && p.Topic == row["kafka_topic"] {
+				row["text"] = ""
+			}
 		}
 	}
 	return nil
@@ -213,12 +216,12 @@ func foldJSON(t testing.TB, l *memoryLog) map[string][]string {
 			if seen[ev.ID] {
 				continue
 			}
-			msg, err := ev.Message()
-			if err != nil {
+			msg := valid(t, &ev)
+			if msg == nil {
 				continue
 			}
 			seen[ev.ID] = true
-			if m, ok := msg.(*spadepb.DocumentIngested); ok && withdrawnLater(events, m.GetDocumentId(), ev.LastOffset) {
+			if m, ok := msg.(*spadepb.DocumentIngested); ok && withdrawnLater(t, events, m.GetDocumentId(), ev.LastOffset) {
 				m.Text = ""
 			}
 			if err := set.Append(&ev, msg); err != nil {
@@ -244,14 +247,30 @@ func foldJSON(t testing.TB, l *memoryLog) map[string][]string {
 	return rowTexts(rows)
 }
 
-func withdrawnLater(events []event.Event, document []byte, offset int64) bool {
+// valid is the payload of an event that can become rows, or nil.
+func valid(t testing.TB, ev *event.Event) proto.Message {
+	t.Helper()
+	c, err := tables.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := tables.NewSet(memory.DefaultAllocator, c, 0)
+	defer set.Release()
+	msg, err := ev.Message()
+	if err != nil || set.Append(ev, msg) != nil {
+		return nil
+	}
+	return msg
+}
+
+func withdrawnLater(t testing.TB, events []event.Event, document []byte, offset int64) bool {
 	seen := map[uuid.UUID]bool{}
 	for _, ev := range events {
 		if seen[ev.ID] {
 			continue
 		}
-		msg, err := ev.Message()
-		if err != nil {
+		msg := valid(t, &ev)
+		if msg == nil {
 			continue
 		}
 		seen[ev.ID] = true
@@ -273,6 +292,7 @@ type faulty struct {
 	mode string // "before", "after", "lost", or "stop"
 
 	reached, resume chan struct{} // mode "stop"
+	resumed         func()        // mode "stop": what happens to the writer after the call
 
 	mu    sync.Mutex // guards the following
 	calls int
@@ -289,6 +309,7 @@ func (f *faulty) do(fn func() error) error {
 	if hit && f.mode == "stop" {
 		close(f.reached)
 		<-f.resume
+		defer f.resumed()
 		return fn()
 	}
 	err := fn()
@@ -323,8 +344,8 @@ func (f *faulty) Insert(ctx context.Context, t *tables.Table, token string, rec 
 	return f.do(func() error { return f.Store.Insert(ctx, t, token, rec) })
 }
 
-func (f *faulty) Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error {
-	return f.do(func() error { return f.Store.Redact(ctx, p, document, before) })
+func (f *faulty) Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error {
+	return f.do(func() error { return f.Store.Redact(ctx, p, withdrawn) })
 }
 
 func (f *faulty) Finish(ctx context.Context, p Place, w Writer, next int64) error {

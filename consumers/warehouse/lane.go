@@ -145,15 +145,10 @@ func (l *lane) insert(ctx context.Context, b *batch) error {
 		}
 		p.sink.stats.rows.Add(block.Record.NumRows())
 	}
-	for _, w := range b.withdrawn {
-		err := p.retry(ctx, "remove text", func(ctx context.Context) error {
-			return store.Redact(ctx, l.place, w.document, w.offset)
-		})
-		if err != nil {
-			return err
-		}
+	if len(b.withdrawn) == 0 {
+		return nil
 	}
-	return nil
+	return p.retry(ctx, "remove text", func(ctx context.Context) error { return store.Redact(ctx, l.place, b.withdrawn) })
 }
 
 // finish records how far the lane is and lets Kafka know.

@@ -122,38 +122,53 @@ func presentQuery(p Place, first int64, events []event.Event) (string, error) {
 }
 
 func eventIDs(events []event.Event) string {
-	list := make([]string, 0, len(events))
+	var l idList
 	for i := range events {
-		list = append(list, "'"+events[i].ID.String()+"'")
+		l.add(events[i].ID)
 	}
-	return strings.Join(list, ",")
+	return l.text()
 }
 
 // keyCondition narrows a lookup down to the keys of the events. A key that is not made of ids narrows nothing.
 func keyCondition(columns []string, events []event.Event) string {
-	values := make([]map[string]bool, len(columns))
-	lists := make([][]string, len(columns))
+	runs, lasts := idList{}, idList{}
 	for i := range events {
-		parts := strings.Split(events[i].Key, "/")
-		if len(parts) != len(columns) {
+		run, last, err := tables.KeyIDs(events[i].Key)
+		if err != nil || (len(columns) == 2 && run == uuid.Nil) {
 			return ""
 		}
-		for j, part := range parts {
-			if uuid.Validate(part) != nil {
-				return ""
-			}
-			if values[j] == nil {
-				values[j] = map[string]bool{}
-			}
-			if !values[j][part] {
-				values[j][part] = true
-				lists[j] = append(lists[j], "'"+part+"'")
-			}
-		}
+		runs.add(run)
+		lasts.add(last)
 	}
+	if len(columns) == 2 {
+		return fmt.Sprintf("%s IN (%s) AND %s IN (%s) AND ", columns[0], runs.text(), columns[1], lasts.text())
+	}
+	return fmt.Sprintf("%s IN (%s) AND ", columns[0], lasts.text())
+}
+
+// idList is ids without repeats, in the order they came.
+type idList struct {
+	seen map[uuid.UUID]bool
+	list []uuid.UUID
+}
+
+func (l *idList) add(id uuid.UUID) {
+	if l.seen == nil {
+		l.seen = map[uuid.UUID]bool{}
+	}
+	if !l.seen[id] {
+		l.seen[id] = true
+		l.list = append(l.list, id)
+	}
+}
+
+func (l *idList) text() string {
 	var b strings.Builder
-	for j, column := range columns {
-		fmt.Fprintf(&b, "%s IN (%s) AND ", column, strings.Join(lists[j], ","))
+	for i, id := range l.list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("'" + id.String() + "'")
 	}
 	return b.String()
 }

@@ -41,6 +41,12 @@ type State struct {
 	Plan *Range
 }
 
+// Withdrawal is a document whose text must go, as far as it was ingested before an offset.
+type Withdrawal struct {
+	Document uuid.UUID
+	Before   int64
+}
+
 // Store is the warehouse as the sink uses it. Its methods may be called concurrently for different places.
 //
 // Every write but Claim is refused with ErrFenced unless the writer holds the claim on the place at the moment the server
@@ -60,8 +66,8 @@ type Store interface {
 	// Insert writes a block, whole or not at all. A block whose token the table remembers is dropped. The rows carry the
 	// writer's token already.
 	Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error
-	// Redact removes the text that a document had at offsets before one of the place.
-	Redact(ctx context.Context, p Place, document uuid.UUID, before int64) error
+	// Redact removes the text that documents had before they were withdrawn at offsets of the place.
+	Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error
 	// Finish records that every event before next is in the warehouse.
 	Finish(ctx context.Context, p Place, w Writer, next int64) error
 }

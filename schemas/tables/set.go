@@ -45,6 +45,9 @@ func (s *Set) Append(ev *event.Event, msg proto.Message) error {
 	if err := checkTimes(ev); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
+	if err := checkKey(ev, msg); err != nil {
+		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
+	}
 	if err := s.convert(ev, msg); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}

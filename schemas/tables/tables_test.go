@@ -20,6 +20,7 @@ import (
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/tables"
+	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -150,11 +151,22 @@ func value(f protoreflect.FieldDescriptor) protoreflect.Value {
 	}
 }
 
+// keyOf is the key that the event of a filled message has: its ids are all the same.
+func keyOf(msg proto.Message) string {
+	id := uuid.UUID([]byte("0123456789abcdef"))
+	_, run := msg.(interface{ GetRunId() []byte })
+	_, env := msg.(interface{ GetEnvId() []byte })
+	if run && env {
+		return topics.EnvKey(id, id)
+	}
+	return id.String()
+}
+
 func filled(k event.Kind, n int64) (*event.Event, proto.Message) {
 	msg := k.New()
 	fill(msg.ProtoReflect(), 0)
 	return &event.Event{
-		Topic: k.Topic, Type: k.Type, ID: uuid.NewSHA1(uuid.Nil, []byte(k.Type)), Time: time.Unix(1_700_000_000, 123_456_000),
+		Topic: k.Topic, Type: k.Type, Key: keyOf(msg), ID: uuid.NewSHA1(uuid.Nil, []byte(k.Type)), Time: time.Unix(1_700_000_000, 123_456_000),
 		Partition: 3, Offset: n, LastOffset: n,
 		Observed: &spadepb.Observed{
 			StartedAt: timestamppb.New(time.Unix(-1, 0)), FinishedAt: timestamppb.New(time.Unix(1, 0)),
@@ -226,7 +238,7 @@ func TestValues(t *testing.T) {
 		set := tables.NewSet(memory.DefaultAllocator, c, 0)
 		defer set.Release()
 		ev, _ := filled(event.Kinds()[0], 1)
-		ev.Type = event.TypeOf(msg)
+		ev.Type, ev.Key = event.TypeOf(msg), keyOf(msg)
 		if err := set.Append(ev, msg); err != nil {
 			t.Fatal(err)
 		}
@@ -244,33 +256,59 @@ func TestValues(t *testing.T) {
 		name, table, column, want string
 		msg                       proto.Message
 	}{
-		{"no valid episode has no mean", "regrets", "reward_plain", array.NullValueStr,
-			&spadepb.RegretEstimated{RunId: id, EnvId: id, Estimates: []*spadepb.Estimate{{}}}},
-		{"one episode has no variance", "regrets", "var_plain", array.NullValueStr,
-			&spadepb.RegretEstimated{RunId: id, EnvId: id, NPlain: 1, Estimates: []*spadepb.Estimate{{}}}},
-		{"two episodes have a variance", "regrets", "var_plain", "0",
-			&spadepb.RegretEstimated{RunId: id, EnvId: id, NPlain: 2, Estimates: []*spadepb.Estimate{{}}}},
-		{"an estimator without data has no regret", "regrets", "regret", array.NullValueStr,
-			&spadepb.RegretEstimated{RunId: id, EnvId: id, Estimates: []*spadepb.Estimate{{Value: 1}}}},
-		{"the chosen estimator is marked", "regrets", "chosen", "true",
-			&spadepb.RegretEstimated{RunId: id, EnvId: id, Chosen: "a", Estimates: []*spadepb.Estimate{{Estimator: "a"}}}},
-		{"no verification", "rollouts", "verify_score", array.NullValueStr,
-			&spadepb.RolloutCompleted{RunId: id, RolloutId: id, EnvId: id}},
-		{"digests are hexadecimal", "rollouts", "hint_sha256", "00ff",
-			&spadepb.RolloutCompleted{RunId: id, RolloutId: id, EnvId: id, HintSha256: []byte{0, 255}}},
-		{"equal replays diverge nowhere", "replay_checks", "first_divergent_step", array.NullValueStr,
-			&spadepb.ReplayChecked{RunId: id, RolloutId: id, EnvId: id, Equal: true, FirstDivergentStep: -1}},
-		{"unreached duplicate check", "environment_events", "novelty", array.NullValueStr,
-			&spadepb.EnvironmentRejected{RunId: id, EnvId: id, Stage: "load"}},
-		{"empty memory", "environment_events", "nearest_similarity", array.NullValueStr,
-			&spadepb.EnvironmentAccepted{RunId: id, EnvId: id, Novelty: 1}},
-		{"a metric by name", "policy_events", "kl", "0.5",
-			&spadepb.PolicyUpdated{RunId: id, Metrics: []*spadepb.Metric{{Name: "kl", Value: 0.5}}}},
+		{
+			"no valid episode has no mean", "regrets", "reward_plain", array.NullValueStr,
+			&spadepb.RegretEstimated{RunId: id, EnvId: id, Estimates: []*spadepb.Estimate{{}}},
+		},
+		{
+			"one episode has no variance", "regrets", "var_plain", array.NullValueStr,
+			&spadepb.RegretEstimated{RunId: id, EnvId: id, NPlain: 1, Estimates: []*spadepb.Estimate{{}}},
+		},
+		{
+			"two episodes have a variance", "regrets", "var_plain", "0",
+			&spadepb.RegretEstimated{RunId: id, EnvId: id, NPlain: 2, Estimates: []*spadepb.Estimate{{}}},
+		},
+		{
+			"an estimator without data has no regret", "regrets", "regret", array.NullValueStr,
+			&spadepb.RegretEstimated{RunId: id, EnvId: id, Estimates: []*spadepb.Estimate{{Value: 1}}},
+		},
+		{
+			"the chosen estimator is marked", "regrets", "chosen", "true",
+			&spadepb.RegretEstimated{RunId: id, EnvId: id, Chosen: "a", Estimates: []*spadepb.Estimate{{Estimator: "a"}}},
+		},
+		{
+			"no verification", "rollouts", "verify_score", array.NullValueStr,
+			&spadepb.RolloutCompleted{RunId: id, RolloutId: id, EnvId: id},
+		},
+		{
+			"digests are hexadecimal", "rollouts", "hint_sha256", "00ff",
+			&spadepb.RolloutCompleted{RunId: id, RolloutId: id, EnvId: id, HintSha256: []byte{0, 255}},
+		},
+		{
+			"equal replays diverge nowhere", "replay_checks", "first_divergent_step", array.NullValueStr,
+			&spadepb.ReplayChecked{RunId: id, RolloutId: id, EnvId: id, Equal: true, FirstDivergentStep: -1},
+		},
+		{
+			"unreached duplicate check", "environment_events", "novelty", array.NullValueStr,
+			&spadepb.EnvironmentRejected{RunId: id, EnvId: id, Stage: "load"},
+		},
+		{
+			"empty memory", "environment_events", "nearest_similarity", array.NullValueStr,
+			&spadepb.EnvironmentAccepted{RunId: id, EnvId: id, Novelty: 1},
+		},
+		{
+			"a metric by name", "policy_events", "kl", "0.5",
+			&spadepb.PolicyUpdated{RunId: id, Metrics: []*spadepb.Metric{{Name: "kl", Value: 0.5}}},
+		},
 		{"a missing metric", "policy_events", "loss", array.NullValueStr, &spadepb.PolicyUpdated{RunId: id}},
-		{"a designer's credit has no rollout", "advantages", "rollout_id", array.NullValueStr,
-			&spadepb.BatchBuilt{RunId: id, BatchId: id, Role: "designer", Advantages: []*spadepb.Advantage{{SubjectId: id, EnvId: id}}}},
-		{"prompts are JSON", "environment_events", "prompt", `[{"role":"user","content":"<a>\u0000"}]`,
-			&spadepb.EnvironmentDesigned{RunId: id, EnvId: id, Prompt: []*spadepb.ChatMessage{{Role: "user", Content: "<a>\x00"}}}},
+		{
+			"a designer's credit has no rollout", "advantages", "rollout_id", array.NullValueStr,
+			&spadepb.BatchBuilt{RunId: id, BatchId: id, Role: "designer", Advantages: []*spadepb.Advantage{{SubjectId: id, EnvId: id}}},
+		},
+		{
+			"prompts are JSON", "environment_events", "prompt", `[{"role":"user","content":"<a>\u0000"}]`,
+			&spadepb.EnvironmentDesigned{RunId: id, EnvId: id, Prompt: []*spadepb.ChatMessage{{Role: "user", Content: "<a>\x00"}}},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := cell(t, tc.msg, tc.table, tc.column); got != tc.want {
@@ -302,6 +340,11 @@ func TestInvalidLeavesNothing(t *testing.T) {
 		}
 		if err := set.Append(ev, msg); !errors.Is(err, tables.ErrInvalid) {
 			t.Errorf("%s: error %v", k.Type, err)
+		}
+		ev, msg = filled(k, 1)
+		ev.Key = uuid.Nil.String()
+		if err := set.Append(ev, msg); !errors.Is(err, tables.ErrInvalid) {
+			t.Errorf("%s under another key: error %v", k.Type, err)
 		}
 		ev, msg = filled(k, 1)
 		ev.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -354,7 +397,7 @@ func BenchmarkSteps(b *testing.B) {
 			Observation: strings.Repeat("o", 80), Action: "move north", StateHash: make([]byte, 32), InfoJson: `{"actions":["a","b"]}`,
 		})
 	}
-	ev := &event.Event{Topic: "spade.rollouts", Time: time.Now()}
+	ev := &event.Event{Topic: "spade.rollouts", Time: time.Now(), Key: keyOf(m)}
 	set := tables.NewSet(memory.DefaultAllocator, c, 0)
 	defer set.Release()
 	b.ReportAllocs()

@@ -39,10 +39,15 @@ func Log(ctx context.Context, r Reader, names []string, run uuid.UUID, embedder 
 	}
 	defer f.set.Release()
 	for _, name := range names {
+		if err := f.flush(); err != nil {
+			return nil, err
+		}
 		if name == topics.Documents {
+			f.seen = map[place]bool{}
 			if err := r.Read(ctx, name, nil, nil, f.withdrawals); err != nil {
 				return nil, err
 			}
+			f.discard()
 		}
 		f.seen = map[place]bool{}
 		if err := r.Read(ctx, name, nil, nil, f.add); err != nil {
@@ -69,12 +74,28 @@ type fold struct {
 	withdrawn map[uuid.UUID]int64 // offset of the last withdrawal by document
 }
 
+// withdrawals notes what will be withdrawn, before the documents are read.
 func (f *fold) withdrawals(ev event.Event) error {
+	at := place{ev.Partition, ev.ID}
 	msg, err := ev.Message()
-	if m, ok := msg.(*spadepb.DocumentWithdrawn); ok && err == nil && len(m.GetDocumentId()) == 16 {
+	if err != nil || f.seen[at] || f.set.Append(&ev, msg) != nil {
+		return nil //nolint:nilerr // it has no rows
+	}
+	f.seen[at] = true
+	if m, ok := msg.(*spadepb.DocumentWithdrawn); ok {
 		f.withdrawn[uuid.UUID(m.GetDocumentId())] = ev.LastOffset
 	}
-	return nil //nolint:nilerr // what cannot be decoded has no rows
+	if f.set.Bytes() > tables.MaxBlockBytes {
+		f.discard()
+	}
+	return nil
+}
+
+// discard empties the set without looking at it.
+func (f *fold) discard() {
+	for _, b := range f.set.Blocks() {
+		b.Record.Release()
+	}
 }
 
 func (f *fold) add(ev event.Event) error {
@@ -93,7 +114,8 @@ func (f *fold) add(ev event.Event) error {
 	if err != nil {
 		return err
 	}
-	if m, ok := msg.(*spadepb.DocumentIngested); ok && len(m.GetDocumentId()) == 16 && f.withdrawn[uuid.UUID(m.GetDocumentId())] > ev.LastOffset {
+	if m, ok := msg.(*spadepb.DocumentIngested); ok && len(m.GetDocumentId()) == 16 &&
+		f.withdrawn[uuid.UUID(m.GetDocumentId())] > ev.LastOffset {
 		m.Text = ""
 	}
 	if err := f.set.Append(&ev, msg); err != nil {

@@ -1,0 +1,127 @@
+package warehouse
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/consumers/warehouse/audit"
+	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
+	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// wantLog fails the test when the warehouse does not hold exactly the log.
+func wantLog(t testing.TB, conn olap.Conn, l audit.Reader, names []string) {
+	t.Helper()
+	want, err := audit.Log(t.Context(), l, names, uuid.Nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := audit.Warehouse(t.Context(), conn, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) == 0 {
+		t.Fatal("the log has no rows")
+	}
+	for _, d := range audit.Compare(want, got) {
+		t.Error(d)
+	}
+}
+
+// TestServerCrashAnywhere is TestCrashAnywhere on the real engine, at some of the calls.
+func TestServerCrashAnywhere(t *testing.T) {
+	_, conn := warehousetest.Start(t)
+	l := makeLog(rand.New(rand.NewPCG(31, 32)), 16)
+	modes := []string{"before", "after", "lost"}
+	for at := 1; ; at += 9 {
+		warehousetest.Reset(t, conn)
+		f := &faulty{Store: NewClickHouse(conn), at: at, mode: modes[at/9%3]}
+		runToEnd(t, f, l, rand.New(rand.NewPCG(3, uint64(at))))
+		wantLog(t, conn, l, l.topics())
+		if t.Failed() {
+			t.Fatalf("crash at call %d, %s", at, f.mode)
+		}
+		if f.calls < at {
+			return
+		}
+	}
+}
+
+// TestServerStalledWriter is TestStalledWriter on the real engine, whose tables remember one token.
+func TestServerStalledWriter(t *testing.T) {
+	_, conn := warehousetest.Start(t)
+	l := makeLog(rand.New(rand.NewPCG(41, 42)), 16)
+	refused := int64(0)
+	for at := 4; ; at += 7 {
+		warehousetest.Reset(t, conn)
+		for _, table := range []string{"environment_events", "environment_documents", "neighbours", "rollouts", "dropped_rollouts", "steps", "document_events"} {
+			if err := conn.Exec(t.Context(), "ALTER TABLE spade."+table+" MODIFY SETTING non_replicated_deduplication_window = 1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls, fenced := stall(t, NewClickHouse(conn), l, at)
+		refused += fenced
+		wantLog(t, conn, l, l.topics())
+		if t.Failed() {
+			t.Fatalf("stopped at call %d", at)
+		}
+		if calls < at {
+			break
+		}
+	}
+	if refused == 0 {
+		t.Error("no insert of a stopped writer was refused")
+	}
+}
+
+// TestServerClaims: each write needs the claim at the moment it is executed.
+func TestServerClaims(t *testing.T) {
+	_, conn := warehousetest.Start(t)
+	store := NewClickHouse(conn)
+	p := Place{"spade.rollouts", 3}
+	first, second := Writer{Group, 1, 1}, Writer{Group, 2, 2}
+	ctx := t.Context()
+	if err := store.Plan(ctx, p, first, Range{0, 1}); !errors.Is(err, ErrFenced) {
+		t.Errorf("plan without a claim: %v", err)
+	}
+	if err := errors.Join(store.Claim(ctx, []Place{p}, first), store.Plan(ctx, p, first, Range{0, 1})); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Claim(ctx, []Place{p}, second); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Finish(ctx, p, first, 2); !errors.Is(err, ErrFenced) {
+		t.Errorf("finish after the claim is gone: %v", err)
+	}
+	states, err := store.Load(ctx, Group, []Place{p, {"spade.regrets", 3}})
+	if err != nil || states[p].Plan == nil || *states[p].Plan != (Range{0, 1}) {
+		t.Errorf("state %+v, %v", states, err)
+	}
+	if err := store.Finish(ctx, p, second, 2); err != nil {
+		t.Fatal(err)
+	}
+	if states, err = store.Load(ctx, Group, []Place{p}); err != nil || states[p].Plan != nil || states[p].Next != 2 {
+		t.Errorf("state %+v, %v", states, err)
+	}
+}
+
+// TestServerLargeLookup asks for more events than one statement can name.
+func TestServerLargeLookup(t *testing.T) {
+	_, conn := warehousetest.Start(t)
+	l := makeLog(rand.New(rand.NewPCG(51, 52)), 5000)
+	s := testSink(t, NewClickHouse(conn), memory.DefaultAllocator, func(event.Record) {})
+	s.cfg.FlushBytes, s.cfg.FlushIdle = 350<<10, time.Hour
+	if err := live(t.Context(), t, s, l, map[string]int64{}, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	wantLog(t, conn, l, l.topics())
+	if s.Stats().Repeats == 0 {
+		t.Error("no repeats in the log")
+	}
+}
