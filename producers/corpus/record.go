@@ -56,7 +56,7 @@ func cleanLabel(s string) string {
 		return r
 	}, strings.TrimSpace(s))
 	if len(s) > maxSource {
-		s = s[:runeCut(s, maxSource)]
+		s = strings.Clone(s[:runeCut(s, maxSource)])
 	}
 	return s
 }

@@ -108,8 +108,12 @@ func firstWords(text string) string {
 	return line
 }
 
-// cleanTitle makes a title one line of at most maxTitle bytes.
+// cleanTitle makes a title one line of at most maxTitle bytes. Titles outlive their texts in an Index, so what is
+// returned keeps no part of a longer string in memory.
 func cleanTitle(title string) string {
+	if enough := 8 * maxTitle; len(title) > enough {
+		title = title[:runeCut(title, enough)]
+	}
 	title = strings.Join(strings.FieldsFunc(title, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if len(title) <= maxTitle {
 		return title
@@ -118,5 +122,5 @@ func cleanTitle(title string) string {
 	if i := strings.LastIndexByte(cut, ' '); i > 0 {
 		cut = cut[:i]
 	}
-	return cut
+	return strings.Clone(cut)
 }
