@@ -105,7 +105,11 @@ func TestTakenOverWorker(t *testing.T) {
 		"silent", "flood",
 	} {
 		t.Run(mode, func(t *testing.T) {
-			p, err := NewPool(Config{Sandbox: SandboxNone, CallTimeout: 300 * time.Millisecond},
+			cfg := Config{Sandbox: SandboxNone}
+			if mode == "silent" {
+				cfg.CallTimeout = 300 * time.Millisecond
+			}
+			p, err := NewPool(cfg,
 				Settings{Command: []string{os.Args[0], fakeCommand, mode}})
 			if err != nil {
 				t.Fatal(err)

@@ -104,7 +104,7 @@ func TestHostileSteps(t *testing.T) {
 }
 
 func TestHostileSources(t *testing.T) {
-	p := newPool(t, Config{LoadTimeout: 2 * time.Second})
+	p, hasty := newPool(t, Config{}), newPool(t, Config{LoadTimeout: time.Second})
 	tests := []struct {
 		name, code, stage string
 		cause             Cause
@@ -123,7 +123,11 @@ func TestHostileSources(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := p.Open(t.Context(), Source{Runtime: RuntimeStarlark, Code: tt.code})
+			pool := p
+			if tt.cause == wire.CauseTimeout {
+				pool = hasty
+			}
+			_, err := pool.Open(t.Context(), Source{Runtime: RuntimeStarlark, Code: tt.code})
 			var refused *SourceError
 			if !errors.As(err, &refused) {
 				t.Fatalf("error is %v", err)

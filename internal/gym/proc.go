@@ -25,6 +25,9 @@ const (
 	causeRecursion = wire.CauseRecursion
 )
 
+// memoryText is the same whether the kernel's limit or the watchdog was first, for it is told in events.
+const memoryText = "the worker reached its memory limit"
+
 // Of a worker's standard error the head is kept, and a flood of it ends the worker.
 const (
 	stderrHead  = 8 << 10
@@ -173,7 +176,7 @@ func diagnose(state *os.ProcessState, stderr string) *deathError {
 	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
 	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"):
-		return &deathError{causeMemory, "the worker reached its memory limit"}
+		return &deathError{causeMemory, memoryText}
 	case strings.Contains(stderr, "stack overflow"), strings.Contains(stderr, "stack exceeds"):
 		return &deathError{causeRecursion, "the interpreter's stack overflowed"}
 	case status.Signaled() && status.Signal() == syscall.SIGXCPU:

@@ -1,7 +1,6 @@
 package gym
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -83,7 +82,7 @@ func (w *watchdog) look() int {
 	w.mu.Unlock()
 	for _, p := range busy {
 		if held := sandbox.TreeRSS(p.cmd.Process.Pid); held > w.limit {
-			p.kill(&deathError{causeMemory, fmt.Sprintf("the worker held more than %d MiB", w.limit>>20)})
+			p.kill(&deathError{causeMemory, memoryText})
 		}
 	}
 	return len(busy)
