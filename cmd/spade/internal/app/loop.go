@@ -14,6 +14,7 @@ import (
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/producers/corpus"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -57,6 +58,7 @@ func (s *Services) RunLoop(
 		}),
 	}
 	b.config = spec.Config.GetPluginConfigJson()
+	b.load = s.loadCheckpoint
 	return s.Run(ctx, spec, tasks, b, view)
 }
 
@@ -118,4 +120,13 @@ func pluginCommand(command []string) ([]string, error) {
 		return nil, fmt.Errorf("the native trainer plugin is not beside this program: build it with `make build`, or set plugin.command: %w", err)
 	}
 	return []string{path}, nil
+}
+
+// loadCheckpoint fetches a state that is not in its event.
+func (s *Services) loadCheckpoint(ctx context.Context, ck *spadepb.Checkpoint) ([]byte, error) {
+	if s.checkpoints == nil {
+		return nil, fmt.Errorf("a checkpoint of %d bytes is not in the log: set checkpoints (SPADE_CHECKPOINTS) to where it is kept",
+			ck.GetBytes())
+	}
+	return s.checkpoints.Load(ctx, ck.GetSha256())
 }

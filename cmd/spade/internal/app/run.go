@@ -77,15 +77,18 @@ func (s *Services) newLeader(run runs.Run, tasks []evaluator.Task, b *brain) *le
 		Run: run, Log: s.Bus, Policy: b, Workers: evaluationWorkers{s.Pool}, Overlap: s.memory,
 		Source: observe.NewSource("evaluator"), Tasks: tasks, Parallel: s.parallel(),
 	})
+	set := trainer.Settings{
+		Run: run, Learner: b, Source: observe.NewSource("trainer"), Allocator: memory.NewGoAllocator(),
+	}
+	if s.checkpoints != nil {
+		set.Checkpoints = s.checkpoints
+	}
 	return &leader{
 		run: run, bus: s.Bus, learner: b, evaluator: e,
 		coord: coordinator.New(coordinator.Settings{
 			Run: run, Source: observe.NewSource("coordinator"), Episodes: e.Episodes(),
 		}),
-		trainer: trainer.New(trainer.Settings{
-			Run: run, Learner: b, Checkpoints: s.checkpoints, Source: observe.NewSource("trainer"),
-			Allocator: memory.NewGoAllocator(),
-		}),
+		trainer: trainer.New(set),
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed256f7767/spade/consumers/trainer"
 	"github.com/seed256f7767/spade/consumers/warehouse"
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/checkpoints"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/gym"
@@ -40,7 +40,7 @@ type Services struct {
 	memory      *recall
 	warehouse   olap.Conn
 	sink        *warehouse.Sink
-	checkpoints trainer.Checkpoints
+	checkpoints *checkpoints.Folder // nil: every checkpoint must fit into its event
 	deployment  string // the deployment half of the configuration, for the record of a run
 
 	sinks        *errgroup.Group
@@ -81,7 +81,10 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	if s.warehouse, err = olap.Open(at.ClickHouse); err != nil {
 		return err
 	}
-	return nil
+	if s.Config.Checkpoints != "" {
+		s.checkpoints, err = checkpoints.Open(s.Config.Checkpoints)
+	}
+	return err
 }
 
 // newEmbedder is the endpoint that was configured, or the built-in one.
