@@ -51,6 +51,9 @@ type Checkpoints interface {
 // maxInline is the size up to which a checkpoint rides in its event.
 const maxInline = 8 << 20
 
+// DesignerPolicy is the designer of a run that is the policy itself, and learns.
+const DesignerPolicy = "policy"
+
 // Settings is what a Trainer works with.
 type Settings struct {
 	Run         runs.Run
@@ -131,25 +134,46 @@ func (t *Trainer) Step(ctx context.Context) ([]event.Event, error) {
 		return nil, nil
 	}
 	started := time.Now()
-	agent, err := agentBatch(t.Run, int(v), it, t.Allocator)
+	batches, err := t.batches(int(v), it)
+	defer func() {
+		for _, b := range batches {
+			b.Release()
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
-	defer agent.Release()
-	designer, err := designerBatch(t.Run, int(v), it, t.Allocator)
-	if err != nil {
-		return nil, err
+	var records []arrow.Record
+	var built []*spadepb.BatchBuilt
+	for _, b := range batches {
+		records, built = append(records, b.records...), append(built, b.built)
 	}
-	defer designer.Release()
-	update, err := t.Learner.Train(ctx, v, slices.Concat(agent.records, designer.records))
+	update, err := t.Learner.Train(ctx, v, records)
 	if err != nil {
 		return nil, fmt.Errorf("train version %d: %w", v, err)
 	}
-	updated, err := t.updated(ctx, update, v, int32(v), agent.built, designer.built)
+	updated, err := t.updated(ctx, update, v, int32(v), built...)
 	if err != nil {
 		return nil, err
 	}
-	return t.events(started, updated, update.Device, agent.built, designer.built)
+	return t.events(started, updated, update.Device, built...)
+}
+
+// batches are the agent's and, where the designer is the policy, the designer's: a uniform one does not learn. What it
+// returns is to be released, also after an error.
+func (t *Trainer) batches(k int, it *iteration) ([]*batch, error) {
+	agent, err := agentBatch(t.Run, k, it, t.Allocator)
+	if err != nil {
+		return nil, err
+	}
+	if t.Run.Config.GetDesigner() != DesignerPolicy {
+		return []*batch{agent}, nil
+	}
+	designer, err := designerBatch(t.Run, k, it, t.Allocator)
+	if err != nil {
+		return []*batch{agent}, err
+	}
+	return []*batch{agent, designer}, nil
 }
 
 // begin makes the version that a run begins with.

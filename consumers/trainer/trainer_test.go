@@ -84,7 +84,7 @@ func testTrainer(t *testing.T, l Learner) *Trainer {
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	return New(Settings{
 		Run: runs.Run{ID: ids.Run("demo"), Config: &spadepb.SemanticConfig{
-			Advantage: GRPO, AdvantageEps: 1e-6, AdvantageDdof: 1, Group: "seed",
+			Designer: DesignerPolicy, Advantage: GRPO, AdvantageEps: 1e-6, AdvantageDdof: 1, Group: "seed",
 		}},
 		Learner: l, Source: observe.NewSource("test"), Allocator: mem,
 	})
@@ -174,6 +174,16 @@ func TestOnlyPlainGroupsWithASignalTrainTheAgent(t *testing.T) {
 	updated := message(t, events[2]).(*spadepb.PolicyUpdated)
 	if updated.GetPolicyTo() != 1 || updated.GetMetrics()[0].GetName() != "loss" || len(updated.GetBatchIds()) != 2 {
 		t.Errorf("update %v", updated)
+	}
+}
+
+func TestAUniformDesignerDoesNotLearn(t *testing.T) {
+	l := &learner{}
+	tr := testTrainer(t, l)
+	tr.Run.Config.Designer = "uniform"
+	events := train(t, tr, iterationLog(tr.Run))
+	if len(events) != 2 || l.rows != 8 {
+		t.Errorf("%d events, %d rows, want the agent's batch and an update", len(events), l.rows)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -26,6 +27,9 @@ const nativePlugin = "spade-plugin-native"
 func (s *Services) RunLoop(
 	ctx context.Context, l config.Loaded, view View, ingesting func(corpus.Progress),
 ) (summary Summary, err error) {
+	if err := supported(l.Run); err != nil {
+		return Summary{}, err
+	}
 	documents, err := s.documents(ctx, l.Corpus, ingesting)
 	if err != nil {
 		return Summary{}, err
@@ -60,6 +64,17 @@ func (s *Services) RunLoop(
 	b.config = spec.Config.GetPluginConfigJson()
 	b.load = s.loadCheckpoint
 	return s.Run(ctx, spec, tasks, b, view)
+}
+
+// supported refuses what a configuration may name and this version cannot do.
+func supported(r config.Run) error {
+	if r.Runtime != gym.RuntimeStarlark {
+		return fmt.Errorf("run.runtime is %q: this version designs environments in %s only", r.Runtime, gym.RuntimeStarlark)
+	}
+	if strings.HasPrefix(r.Designer, "fixed:") {
+		return fmt.Errorf("run.designer is %q: this version has no fixed pools; use policy or uniform", r.Designer)
+	}
+	return nil
 }
 
 // documents ingests the corpus and returns what a run on it may sample; without a corpus, everything that the log holds.

@@ -41,7 +41,7 @@ type Services struct {
 	warehouse   olap.Conn
 	sink        *warehouse.Sink
 	checkpoints *checkpoints.Folder // nil: every checkpoint must fit into its event
-	deployment  string // the deployment half of the configuration, for the record of a run
+	deployment  string              // the deployment half of the configuration, for the record of a run
 
 	sinks        *errgroup.Group
 	stopSinks    context.CancelFunc
