@@ -104,7 +104,7 @@ func TestHostileSteps(t *testing.T) {
 }
 
 func TestHostileSources(t *testing.T) {
-	p, hasty := newPool(t, Config{}), newPool(t, Config{LoadTimeout: time.Second})
+	p, hasty := newPool(t, Config{}), newPool(t, Config{LoadTimeout: 4 * time.Second})
 	tests := []struct {
 		name, code, stage string
 		cause             Cause

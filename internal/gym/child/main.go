@@ -138,7 +138,7 @@ func (w *worker) confine() error {
 		return fmt.Errorf("%w: no hello", errProtocol)
 	}
 	if hello.MemoryBytes > 0 {
-		debug.SetMemoryLimit(int64(hello.MemoryBytes / 4 * 3))
+		debug.SetMemoryLimit(int64(hello.MemoryBytes / 8 * 7))
 	}
 	w.layers, err = sandbox.Apply(sandbox.Spec{
 		Require: sandbox.Layer(hello.Require), Want: sandbox.Layer(hello.Want), KeepDescriptors: resultFD + 1,
