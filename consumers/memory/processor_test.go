@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,7 @@ func TestAnAbandonedDesignIsLetGo(t *testing.T) {
 type fickle struct {
 	calls int
 	off   bool
+	asked []string
 }
 
 func (*fickle) Model() string { return "fickle" }
@@ -171,6 +173,7 @@ func (f *fickle) Embed(_ context.Context, texts []string, _ embedding.Kind) ([][
 	if f.off {
 		return nil, embedding.ErrEndpointUnavailable
 	}
+	f.asked = append(f.asked, texts...)
 	out := make([][]float32, len(texts))
 	for i := range texts {
 		f.calls++
@@ -209,16 +212,23 @@ func TestVectorsOfAnEndpointAreKept(t *testing.T) {
 		t.Errorf("committed %v of %v", l, s.next)
 	}
 	endpoint.off = true
-	for _, name := range []string{m.environments.Name, m.documents.Name} {
-		if err := store.DeleteCollection(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
-	}
 	appended := len(s.all)
-	again := openMemory(t, set)
-	feed(t, rand.New(rand.NewPCG(9, 9)), again, ledger{}, byTopic(s.all), false)
-	if got := points(t, again); !reflect.DeepEqual(got, want) {
-		t.Errorf("rebuilt:\n%v\nwas:\n%v", got, want)
+	var again *Memory
+	for seed := range uint64(8) {
+		for _, name := range []string{m.environments.Name, m.documents.Name} {
+			if err := store.DeleteCollection(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, l = openMemory(t, set), ledger{}
+		r := rand.New(rand.NewPCG(seed, 9))
+		for range seed {
+			feed(t, r, again, l, byTopic(s.all), true)
+		}
+		feed(t, r, again, l, byTopic(s.all), false)
+		if got := points(t, again); !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d rebuilt:\n%v\nwas:\n%v", seed, got, want)
+		}
 	}
 	if len(s.all) != appended {
 		t.Error("a rebuild appended events")
@@ -226,6 +236,16 @@ func TestVectorsOfAnEndpointAreKept(t *testing.T) {
 	got, err := again.Documents(t.Context(), docs[2:])
 	if err != nil || !got[0].Withdrawn || got[0].Text != "" {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestAnEndpointIsNotShownWithdrawnTexts(t *testing.T) {
+	s, _ := tell(t)
+	endpoint := &fickle{}
+	m := openMemory(t, Settings{Store: newStore(t), Embedder: endpoint, Keep: true, Log: recorder{s}, Source: observe.NewSource("test")})
+	feed(t, rand.New(rand.NewPCG(1, 1)), m, ledger{}, byTopic(s.all), false)
+	if len(endpoint.asked) != 7+2 || slices.Contains(endpoint.asked, "The cables of a bridge carry the deck.") {
+		t.Errorf("asked for %q", endpoint.asked)
 	}
 }
 

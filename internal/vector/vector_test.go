@@ -282,14 +282,25 @@ func TestErrorsHaveClasses(t *testing.T) {
 	if !errors.Is(err, ErrUnauthorized) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("wrong key: %v", err)
 	}
-	if err := c.qdrant.CreateCollection(ctx, &pb.CreateCollection{
-		CollectionName: foreign.Name(), VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 4, Distance: pb.Distance_Dot}),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	var mismatch *MismatchError
-	if _, err := c.EnsureCollections(ctx, foreign); !errors.As(err, &mismatch) {
-		t.Errorf("foreign collection: %v", err)
+	for name, req := range map[string]*pb.CreateCollection{
+		"distance": {VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 4, Distance: pb.Distance_Dot})},
+		"model":    {VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 4, Distance: pb.Distance_Cosine})},
+		"not made by this program": {
+			VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 4, Distance: pb.Distance_Cosine}),
+			Metadata:      map[string]*pb.Value{"spade_model": pb.NewValueString("m")},
+		},
+	} {
+		req.CollectionName = foreign.Name()
+		if err := c.qdrant.CreateCollection(ctx, req); err != nil {
+			t.Fatal(err)
+		}
+		var mismatch *MismatchError
+		if _, err := c.EnsureCollections(ctx, foreign); !errors.As(err, &mismatch) || !strings.Contains(mismatch.Reason, name) {
+			t.Errorf("foreign collection: %v, want its %s named", err, name)
+		}
+		if err := c.DeleteCollection(ctx, foreign.Name()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -186,6 +186,36 @@ func TestMemoryLimitRefusesTheWriteAndKeepsTheRest(t *testing.T) {
 	}
 }
 
+// A collection that is written and emptied for ever stays as small as it is.
+func TestDeletedSlotsAreUsedAgain(t *testing.T) {
+	e := openEngine(t, t.TempDir())
+	if err := e.Create("a", config(3, pb.Distance_Dot)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Collection("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 6 {
+		var batch []*pb.PointStruct
+		for i := range 900 {
+			batch = append(batch, &pb.PointStruct{Id: pb.NewIDNum(uint64(1000*round + i)), Vectors: pb.NewVectors(1, 2, 3)})
+		}
+		if _, err := c.Upsert(batch, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Delete(pb.NewPointsSelectorFilter(&pb.Filter{}), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.ids) != 900 || len(c.vectors) != 1 || c.live != 0 {
+		t.Errorf("%d slots, %d chunks, %d bytes live", len(c.ids), len(c.vectors), c.live)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestNestedConditionsJudgeOneElement(t *testing.T) {
 	e := openEngine(t, t.TempDir())
 	if err := e.Create("a", config(1, pb.Distance_Dot)); err != nil {

@@ -70,6 +70,21 @@ func TestFieldAgainstAMap(t *testing.T) {
 	}
 }
 
+// Values that nobody holds any more leave nothing behind.
+func TestValuesComeAndGo(t *testing.T) {
+	f := New(Integer)
+	for i := range 1000 {
+		f.Set(uint32(i%3), values(t, i, i+1, i))
+		f.Set(uint32(i%3), values(t, i))
+		if got := f.Slots(Value{Kind: Integer, Int: int64(i - 3)}); len(got) != 0 {
+			t.Fatalf("slots %v still hold %d", got, i-3)
+		}
+	}
+	if len(f.dict) != 3 || len(f.many) != 0 || len(f.entries) > 8 {
+		t.Errorf("%d values, %d lists, %d places", len(f.dict), len(f.many), len(f.entries))
+	}
+}
+
 func TestValuesOfAnotherKindMakeItIncomplete(t *testing.T) {
 	f := New(Integer)
 	f.Set(1, values(t, 5))
