@@ -18,8 +18,11 @@ const Version = 1
 
 // Hello opens a lease.
 type Hello struct {
-	Version int    `json:"version"`
-	PID     int    `json:"pid"`
+	Version int `json:"version"`
+	PID     int `json:"pid"`
+	// Lease names the lease. The client chooses it, so that it stays the same
+	// when another supervisor takes over.
+	Lease   string `json:"lease"`
 	Purpose string `json:"purpose"` // for the log: the command
 	// Services that the client wants; they are started if they do not run yet.
 	Services []string `json:"services"`
@@ -31,7 +34,6 @@ type State struct {
 	Version int    `json:"version"`
 	PID     int    `json:"pid"`
 	Refused string `json:"refused,omitempty"` // why there is no lease
-	LeaseID string `json:"lease_id"`
 
 	User     string             `json:"user"`
 	Secrets  Secrets            `json:"secrets"`
@@ -50,6 +52,7 @@ type Secrets struct {
 type Service struct {
 	Phase Phase  `json:"phase"`
 	Addr  string `json:"addr,omitempty"`
+	PID   int    `json:"pid,omitempty"` // of a server with a process of its own
 	// Error is why the server is down, or will never be up.
 	Error string `json:"error,omitempty"`
 }
