@@ -21,7 +21,7 @@ help: ## list the targets
 
 build: ## build bin/spade and bin/spade-plugin-native
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/spade ./cmd/spade
-	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/spade-plugin-native ./plugins/native/cmd/spade-plugin-native
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/spade-plugin-native ./plugins/native
 	@echo built $(BIN)/spade and $(BIN)/spade-plugin-native
 
 engine: build ## install the embedded ClickHouse engine, once a machine

@@ -24,10 +24,10 @@ META = {"title": "Say the number", "kind": "reasoning", "max_steps": 2, "tools":
 
 def reset(seed):
     n = rng.randint(100, 999)
-    return {"n": n, "t": 0, "ok": False}, "The number is " + str(n) + ".", {}
+    return {"n": n, "t": 0, "ok": False}, "The number is " + text.str(n) + ".", {}
 
 def step(state, action):
-    s = {"n": state["n"], "t": state["t"] + 1, "ok": action == "say " + str(state["n"])}
+    s = {"n": state["n"], "t": state["t"] + 1, "ok": action == "say " + text.str(state["n"])}
     return s, "Said.", 1.0 if s["ok"] else 0.0, s["ok"], not s["ok"] and s["t"] >= 2, {}
 
 def verify(state):
@@ -37,7 +37,7 @@ def hint(state):
     return "Say what the observation shows."
 
 def solve(state):
-    return ["say " + str(state["n"])]
+    return ["say " + text.str(state["n"])]
 `
 
 func TestEnvPlay(t *testing.T) {
@@ -75,8 +75,8 @@ func TestEnvCheck(t *testing.T) {
 		t.Errorf("exit %d, %s", r.code, r.stderr)
 	}
 	golden(t, accepted, r.out)
-	leaky := strings.Replace(guess, `"Say what the observation shows."`, `"The number is " + str(state["n"]) + ". Say it, and be quick."`, 1)
-	unsolvable := strings.Replace(leaky, `"say " + str(state["n"])]`, `"say nothing"]`, 1)
+	leaky := strings.Replace(guess, `"Say what the observation shows."`, `"The number is " + text.str(state["n"]) + ". Say it, and be quick."`, 1)
+	unsolvable := strings.Replace(leaky, `"say " + text.str(state["n"])]`, `"say nothing"]`, 1)
 	r = spade(t, nil, "env", "check", source(t, unsolvable))
 	if r.code != exitFailure || r.stderr != "" {
 		t.Errorf("exit %d, %s", r.code, r.stderr)

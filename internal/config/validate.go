@@ -10,12 +10,31 @@ import (
 	"strings"
 )
 
-// Choices of settings that name one of several ways. The packages that implement them define what they mean.
-var (
-	estimators = []string{"hint_gap", "paired_hint_gap", "learnability", "antagonist_max", "maxmc"}
-	advantages = []string{"grpo", "dr_grpo", "rloo", "mean"}
-	ablations  = []string{"grounding", "memory", "dedup", "coverage", "novelty"}
-)
+// Choices lists what a setting that names one of several ways may be; nil for other settings. The packages that implement
+// the ways define what they mean.
+func Choices(key string) []string {
+	switch key {
+	case "run.estimator":
+		return []string{"antagonist_max", "hint_gap", "learnability", "maxmc", "paired_hint_gap"}
+	case "run.advantage":
+		return []string{"dr_grpo", "grpo", "maxrl", "rloo"}
+	case "run.ablations":
+		return []string{"dedup", "grounding", "memory"}
+	case "run.runtime":
+		return []string{"starlark", "python"}
+	case "run.group":
+		return []string{"seed", "env"}
+	case "sandbox.tier":
+		return []string{"full", "limits"}
+	case "log.level":
+		return []string{"debug", "info", "warn", "error"}
+	case "log.format":
+		return []string{"text", "json"}
+	case "kafka.sasl":
+		return []string{"plain", "scram-sha-256", "scram-sha-512"}
+	}
+	return nil
+}
 
 // Validate joins every problem of the values, each naming its setting and where it was set.
 func (l Loaded) Validate() error {
@@ -49,7 +68,8 @@ func (c *checker) from0(key string, x float64) {
 	}
 }
 
-func (c *checker) oneOf(key, text string, choices ...string) {
+func (c *checker) oneOf(key, text string) {
+	choices := Choices(key)
 	if !slices.Contains(choices, text) {
 		c.fail(key, "%q is not one of %s", text, strings.Join(choices, ", "))
 	}
@@ -61,9 +81,9 @@ func (c *checker) general() {
 	}
 	c.between("workers", c.l.Workers, 0, 1024)
 	c.between("partitions", c.l.Partitions, 1, 1024)
-	c.oneOf("log.level", c.l.Log.Level, "debug", "info", "warn", "error")
-	c.oneOf("log.format", c.l.Log.Format, "text", "json")
-	c.oneOf("sandbox.tier", c.l.Sandbox.Tier, "full", "limits")
+	c.oneOf("log.level", c.l.Log.Level)
+	c.oneOf("log.format", c.l.Log.Format)
+	c.oneOf("sandbox.tier", c.l.Sandbox.Tier)
 }
 
 func (c *checker) run() {
@@ -104,17 +124,19 @@ func (c *checker) floats(r Run) {
 }
 
 func (c *checker) choices(r Run) {
-	if pool, fixed := strings.CutPrefix(r.Designer, "fixed:"); !fixed {
-		c.oneOf("run.designer", r.Designer, "policy", "uniform", "fixed:POOL")
-	} else if pool == "" {
+	pool, fixed := strings.CutPrefix(r.Designer, "fixed:")
+	if !fixed && r.Designer != "policy" && r.Designer != "uniform" {
+		c.fail("run.designer", "%q is not one of policy, uniform, fixed:POOL", r.Designer)
+	}
+	if fixed && pool == "" {
 		c.fail("run.designer", "names no pool after \"fixed:\"")
 	}
-	c.oneOf("run.runtime", r.Runtime, "starlark", "python")
-	c.oneOf("run.estimator", r.Estimator, estimators...)
-	c.oneOf("run.advantage", r.Advantage, advantages...)
-	c.oneOf("run.group", r.Group, "seed", "env")
+	c.oneOf("run.runtime", r.Runtime)
+	c.oneOf("run.estimator", r.Estimator)
+	c.oneOf("run.advantage", r.Advantage)
+	c.oneOf("run.group", r.Group)
 	for _, a := range r.Ablations {
-		c.oneOf("run.ablations", a, ablations...)
+		c.oneOf("run.ablations", a)
 	}
 	if r.NoHintArm && r.TrainHinted {
 		c.fail("run.train_hinted", "cannot train on hinted episodes while run.no_hint_arm plays none")
@@ -139,7 +161,7 @@ func (c *checker) services() {
 		c.hostPort("kafka.brokers", b)
 	}
 	if c.l.Kafka.SASL != "" {
-		c.oneOf("kafka.sasl", c.l.Kafka.SASL, "plain", "scram-sha-256", "scram-sha-512")
+		c.oneOf("kafka.sasl", c.l.Kafka.SASL)
 	}
 	if c.l.Kafka.User == "" && (c.l.Kafka.SASL != "" || !c.l.Kafka.Password.IsZero()) {
 		c.fail("kafka.user", "is empty although a SASL mechanism or password is set")

@@ -184,7 +184,7 @@ func (r *Run) title(columns int, elapsed time.Duration) string {
 	}
 	phase := ""
 	if s.Phase != "" {
-		phase = "  " + screen.Escape(s.Phase)
+		phase = "  " + screen.Escape(strings.TrimSpace(s.Phase+" "+s.Note))
 	}
 	left := screen.Fit(screen.Escape(name), max(8, columns-len(right)-screen.Width(phase)-2))
 	gap := max(1, columns-1-screen.Width(left)-screen.Width(phase)-len(right))

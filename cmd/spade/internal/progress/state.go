@@ -6,7 +6,8 @@ import "time"
 type State struct {
 	Name       string
 	RunID      string
-	Phase      string // what is going on, "starting services", "iteration", "evaluating"
+	Phase      string // what is going on, "starting services", "running", "evaluating"
+	Note       string // how far that is; shown live only
 	Iterations int    // to do in all
 	Closed     int    // iterations that are closed, those of earlier processes included
 	Began      int    // iterations that were closed when this process took the run up
