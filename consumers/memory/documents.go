@@ -47,6 +47,24 @@ func (m *Memory) Documents(ctx context.Context, wanted []uuid.UUID) ([]Document,
 	return out, nil
 }
 
+// WaitDocuments waits until the projection holds all of these documents: what is
+// nearest among them must not depend on how far it has come.
+func (m *Memory) WaitDocuments(ctx context.Context, wanted []uuid.UUID) error {
+	missing := make([]uuid.UUID, len(wanted))
+	for i, id := range wanted {
+		missing[i] = documentPoint(id)
+	}
+	err := m.wait(ctx, func() (bool, error) {
+		there, err := m.set.Store.Exists(ctx, m.documents.Name, missing...)
+		missing = slices.DeleteFunc(missing, func(id uuid.UUID) bool { return there[id] })
+		return len(missing) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("documents: %d of %d are missing: %w", len(missing), len(wanted), err)
+	}
+	return nil
+}
+
 // maxAllowed is how many ids a search names; a longer list is judged here.
 const maxAllowed = 256
 

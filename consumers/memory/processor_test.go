@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -278,6 +279,9 @@ func TestNearDocumentsAmongMany(t *testing.T) {
 		}
 	}
 	feed(t, rand.New(rand.NewPCG(1, 1)), m, ledger{}, byTopic(s.all), false)
+	if err := m.WaitDocuments(t.Context(), allowed); err != nil {
+		t.Fatal(err)
+	}
 	got, err := m.NearDocuments(t.Context(), "subject33 words", allowed, 4)
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%v, %v", got, err)
@@ -307,6 +311,9 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := m.Documents(ctx, []uuid.UUID{uuid.New()}); err == nil {
 		t.Error("a document that is not there was found")
+	}
+	if err := m.WaitDocuments(ctx, []uuid.UUID{uuid.New()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a document that is not there was waited for: %v", err)
 	}
 	if _, _, _, err := m.Nearest(ctx, nil, 1, 1, "x"); err == nil {
 		t.Error("an environment that is not there was found")
