@@ -168,7 +168,8 @@ func (r *Run) Lines() []string {
 	defer r.mu.Unlock()
 	columns, _ := r.set.Size()
 	elapsed := r.set.Now().Sub(r.began)
-	lines := []string{r.title(columns, elapsed), r.barLine(columns), r.counts(elapsed)}
+	lines := []string{r.title(columns, elapsed), r.barLine(columns)}
+	lines = append(lines, r.counts(columns, elapsed)...)
 	return append(lines, r.rewards(columns)...)
 }
 
@@ -198,12 +199,18 @@ func (r *Run) barLine(columns int) string {
 	return "▕" + r.set.Style.Accent(bar(s.share(), width)) + "▏" + label
 }
 
-func (r *Run) counts(elapsed time.Duration) string {
+// counts is one line, or two where the terminal is narrow.
+func (r *Run) counts(columns int, elapsed time.Duration) []string {
 	s := r.state
-	return fmt.Sprintf("  designed %s  accepted %s  rejected %s   rollouts %s %s   steps %s",
-		count(int64(s.Designed)), r.set.Style.Good(count(int64(s.Accepted))), r.set.Style.Warn(count(int64(s.Rejected))),
+	designs := fmt.Sprintf("  designed %s  accepted %s  rejected %s",
+		count(int64(s.Designed)), r.set.Style.Good(count(int64(s.Accepted))), r.set.Style.Warn(count(int64(s.Rejected))))
+	episodes := fmt.Sprintf("  rollouts %s %s   steps %s",
 		count(int64(s.Rollouts)), r.set.Style.Dim(perSecond(int64(s.Rollouts-r.first.Rollouts), elapsed)),
 		perSecond(s.Steps-r.first.Steps, elapsed))
+	if screen.Width(plain(designs+episodes)) >= columns {
+		return []string{designs, episodes}
+	}
+	return []string{designs + " " + episodes[1:]}
 }
 
 // rewards shows the newest figures and how they moved.
