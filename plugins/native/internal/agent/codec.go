@@ -46,5 +46,6 @@ func (m *Model) Logprob(messages []Message, choices []string, chosen int) float6
 	if chosen >= len(s.actions) {
 		return math.Inf(-1)
 	}
-	return math.Log(max(m.probabilities(s, m.vectors(s), 1)[chosen], 1e-300))
+	vs := m.vectors(s)
+	return math.Log(max(m.probabilities(s, &vs, 1)[chosen], 1e-300))
 }

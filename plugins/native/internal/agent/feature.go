@@ -24,6 +24,7 @@ const (
 	kBridgeLabel
 	kBridgeWord
 	kBridgeTwice
+	kBridgeTail
 	kAssocRank
 	kAssocSame
 	kNumberRank
@@ -67,22 +68,23 @@ func (g *group) settle() {
 // features of one action.
 type features struct {
 	relational group
-	abstract   group // the relational features that name no word of the environment; crossed with the task's words
+	crossing   group // the relational features whose sense the task's words decide; crossed with them
 	lexical    group
 	cross      group
 }
 
-// rel adds a relational feature that names words, abs one that does not.
+// rel adds a relational feature, key one that is also crossed with the task's words.
 func (f *features) rel(parts ...uint32) { f.relational.add(parts...) }
 
-func (f *features) abs(parts ...uint32) {
+func (f *features) key(parts ...uint32) {
 	f.relational.add(parts...)
-	f.abstract.add(parts...)
+	f.crossing.add(parts...)
 }
 
 const (
-	maxCrossWords = 8
-	maxCross      = 160
+	maxCrossWords  = 12
+	maxSingleWords = 6 // of a line that stands alone
+	maxCross       = 200
 )
 
 // extract computes the features of every action.
@@ -96,9 +98,10 @@ func (s *scene) extract() []features {
 	}
 	s.ranks(fs)
 	s.numbers(fs)
+	words := s.taskWords()
 	for i := range fs {
-		fs[i].abstract.settle()
-		s.crossed(&fs[i])
+		fs[i].crossing.settle()
+		fs[i].crossed(words)
 		fs[i].relational.settle()
 		fs[i].lexical.settle()
 		fs[i].cross.settle()
@@ -109,12 +112,12 @@ func (s *scene) extract() []features {
 // history relates an action to those that were taken.
 func (s *scene) history(f *features, c *candidate) {
 	if c.last {
-		f.abs(kLast, flag(s.stuck))
+		f.rel(kLast, flag(s.stuck))
 	}
 	if c.tried {
-		f.abs(kTried, flag(s.stuck))
+		f.rel(kTried, flag(s.stuck))
 	}
-	f.abs(kStuck, flag(c.last), flag(s.stuck))
+	f.rel(kStuck, flag(c.last), flag(s.stuck))
 }
 
 // words pairs each word of the action with the words of the lines that stand alone.
@@ -134,15 +137,32 @@ func (s *scene) words(f *features, c *candidate) {
 	}
 }
 
-// crossed pairs the abstract features with the words of the task line: the same relation means one thing when the
-// largest is asked for and another when the smallest is.
-func (s *scene) crossed(f *features) {
-	for _, a := range f.abstract {
-		for j := 0; j < len(s.first) && j < maxCrossWords; j++ {
+// taskWords are the words that say what is asked: those of the first line and of short lines that stand alone.
+func (s *scene) taskWords() []uint32 {
+	var out []uint32
+	for i := range s.lines {
+		l := &s.lines[i]
+		if l.class != classTask && (l.class != classSingle || len(l.tokens) > maxSingleWords) {
+			continue
+		}
+		for _, t := range l.tokens {
+			if !t.isNum && len(out) < maxCrossWords {
+				out = append(out, t.hash)
+			}
+		}
+	}
+	return out
+}
+
+// crossed pairs the crossing features with the task's words: the same relation means one thing when the largest is asked
+// for and another when the smallest is.
+func (f *features) crossed(words []uint32) {
+	for _, a := range f.crossing {
+		for _, w := range words {
 			if len(f.cross) == maxCross {
 				return
 			}
-			f.cross.add(kCross, a, s.first[j].hash)
+			f.cross.add(kCross, a, w)
 		}
 	}
 }

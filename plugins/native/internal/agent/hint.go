@@ -5,8 +5,8 @@ import "strings"
 // What a hint is worth. The agent can read: it follows a hint as a matter of course, and how well an environment's hint
 // helps is what regret measures. The values are fixed, so nothing about hints is learned.
 const (
-	hintNext = 3.0 // the action is the next one that the hint names
-	hintAt   = 3.0 // the action is the one that the hint lists for this step
+	hintNext = 4.0 // the action is the next one that the hint names
+	hintAt   = 4.0 // the action is the one that the hint lists for this step
 	hintWord = 1.5 // the hint holds a word that only this action has
 )
 
@@ -21,7 +21,7 @@ func (s *scene) hintBonus() []float64 {
 	}
 	items := strings.Split(s.hint, ", then ")
 	for i := range s.actions {
-		if s.steps < len(items) && strings.HasSuffix(items[s.steps], s.actions[i].text) && len(items) > 1 {
+		if s.steps < len(items) && strings.HasSuffix(items[s.steps], s.actions[i].plain) && len(items) > 1 {
 			bonus[i] += hintAt
 		}
 	}
@@ -33,15 +33,16 @@ func (s *scene) hintBonus() []float64 {
 func (s *scene) nextNamed() int {
 	rest := s.hint
 	for _, p := range s.past {
+		p = plainAction(p)
 		if at := strings.Index(rest, p); at >= 0 {
 			rest = rest[at+len(p):]
 		}
 	}
 	best, bestAt := -1, len(rest)
 	for i := range s.actions {
-		text := s.actions[i].text
+		text := s.actions[i].plain
 		at := strings.Index(rest, text)
-		if at < 0 || at > bestAt || at == bestAt && best >= 0 && len(text) < len(s.actions[best].text) {
+		if at < 0 || at > bestAt || at == bestAt && best >= 0 && len(text) < len(s.actions[best].plain) {
 			continue
 		}
 		best, bestAt = i, at

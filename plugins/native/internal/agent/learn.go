@@ -16,14 +16,14 @@ type Sample struct {
 type Options struct {
 	Rate   float64
 	Epochs int
-	Clip   float64
+	Shrink float64
 }
 
 // Defaults, found with package learnbench.
 const (
-	DefaultRate   = 0.5
-	DefaultEpochs = 1
-	DefaultClip   = 0.2
+	DefaultRate   = 0.3
+	DefaultEpochs = 3
+	DefaultShrink = 0
 )
 
 func (o Options) withDefaults() Options {
@@ -33,8 +33,8 @@ func (o Options) withDefaults() Options {
 	if o.Epochs == 0 {
 		o.Epochs = DefaultEpochs
 	}
-	if o.Clip == 0 {
-		o.Clip = DefaultClip
+	if o.Shrink == 0 {
+		o.Shrink = DefaultShrink
 	}
 	return o
 }
@@ -52,6 +52,9 @@ func (m *Model) Learn(samples []Sample, opt Options) Stats {
 	opt = opt.withDefaults()
 	var st Stats
 	var squares float64
+	for i, w := range m.weights {
+		m.weights[i] = w - float32(opt.Shrink)*w
+	}
 	for range opt.Epochs {
 		for i := range samples {
 			g := m.learnOne(&samples[i], opt, &st)
@@ -74,11 +77,11 @@ func (m *Model) learnOne(x *Sample, opt Options, st *Stats) float64 {
 		return 0 // beyond the choices that this agent considers
 	}
 	vs := m.vectors(s)
-	ps := m.probabilities(s, vs, 1)
+	ps := m.probabilities(s, &vs, 1)
 	st.Samples++
 	st.Loss -= float64(x.Advantage * math.Log(max(ps[x.Chosen], 1e-12)))
 	var norm float64
-	for i := range vs {
+	for i := range vs.actions {
 		d := -ps[i]
 		if i == x.Chosen {
 			d++
@@ -86,16 +89,16 @@ func (m *Model) learnOne(x *Sample, opt Options, st *Stats) float64 {
 		if ps[i] > 0 {
 			st.Entropy -= float64(ps[i] * math.Log(ps[i]))
 		}
-		m.move(&vs[i], float64(opt.Rate*float64(x.Advantage*d)))
+		m.move(&vs.actions[i], &vs.scale, float64(opt.Rate*float64(x.Advantage*d)))
 		norm += float64(d * d)
 	}
 	return math.Sqrt(norm) * math.Abs(x.Advantage)
 }
 
-func (m *Model) move(v *vector, by float64) {
-	for g := range v.groups {
-		step := float32(float64(by * v.scale[g]))
-		for _, k := range v.groups[g] {
+func (m *Model) move(v *vector, scale *[groups]float64, by float64) {
+	for g := range v {
+		step := float32(float64(by * scale[g]))
+		for _, k := range v[g] {
 			m.weights[k] += step
 		}
 	}

@@ -25,47 +25,67 @@ func (m *Model) Clone() *Model {
 	return &Model{weights: append([]float32(nil), m.weights...), mask: m.mask}
 }
 
-// vector is the sparse, scaled features of one action.
-type vector struct {
-	groups [3]group
-	scale  [3]float64
+// vector is the sparse features of one action.
+type vector [groups]group
+
+// Groups of features that are scaled apart.
+const (
+	groupRelational = iota
+	groupLexical
+	groupCross
+	groups
+)
+
+// GroupScale t.
+var GroupScale = [groups]float64{1, 0.5, 0.5}
+
+// vectors are the features of all actions of one decision. A group's scale is the same for all of them, so that what they
+// have in common cancels out.
+type vectors struct {
+	actions []vector
+	scale   [groups]float64
 }
 
-func (m *Model) vectors(s *scene) []vector {
+func (m *Model) vectors(s *scene) vectors {
 	fs := s.extract()
-	vs := make([]vector, len(fs))
+	vs := vectors{actions: make([]vector, len(fs))}
+	var most [groups]int
 	for i := range fs {
-		vs[i].groups = [3]group{fs[i].relational, fs[i].lexical, fs[i].cross}
-		for g := range vs[i].groups {
-			if n := len(vs[i].groups[g]); n > 0 {
-				vs[i].scale[g] = 1 / math.Sqrt(float64(n))
+		v := &vs.actions[i]
+		*v = vector{groupRelational: fs[i].relational, groupLexical: fs[i].lexical, groupCross: fs[i].cross}
+		for g := range v {
+			most[g] = max(most[g], len(v[g]))
+			for k := range v[g] {
+				v[g][k] &= m.mask
 			}
-			for k := range vs[i].groups[g] {
-				vs[i].groups[g][k] &= m.mask
-			}
+		}
+	}
+	for g, n := range most {
+		if n > 0 {
+			vs.scale[g] = GroupScale[g] / math.Sqrt(float64(n))
 		}
 	}
 	return vs
 }
 
-func (m *Model) score(v *vector) float64 {
+func (m *Model) score(v *vector, scale *[groups]float64) float64 {
 	var total float64
-	for g := range v.groups {
+	for g := range v {
 		var sum float64
-		for _, k := range v.groups[g] {
+		for _, k := range v[g] {
 			sum += float64(m.weights[k])
 		}
-		total += float64(sum * v.scale[g])
+		total += float64(sum * scale[g])
 	}
 	return total
 }
 
 // probabilities are the softmax of the scores, plus the hint's bonus, at a temperature.
-func (m *Model) probabilities(s *scene, vs []vector, temperature float64) []float64 {
+func (m *Model) probabilities(s *scene, vs *vectors, temperature float64) []float64 {
 	bonus := s.hintBonus()
-	ps := make([]float64, len(vs))
-	for i := range vs {
-		ps[i] = float64((m.score(&vs[i]) + bonus[i]) / temperature)
+	ps := make([]float64, len(vs.actions))
+	for i := range vs.actions {
+		ps[i] = float64((m.score(&vs.actions[i], &vs.scale) + bonus[i]) / temperature)
 	}
 	softmax(ps)
 	return ps
@@ -94,7 +114,8 @@ func (m *Model) Choose(messages []Message, choices []string, temperature, u floa
 	if greedy {
 		temperature = 1
 	}
-	ps := m.probabilities(s, m.vectors(s), temperature)
+	vs := m.vectors(s)
+	ps := m.probabilities(s, &vs, temperature)
 	pick := len(ps) - 1
 	if greedy {
 		pick = 0

@@ -35,7 +35,7 @@ func (s *scene) ranks(fs []features) {
 		counts[i] = s.occurrences(&s.actions[i])
 	}
 	for i := range fs {
-		fs[i].abs(kCount, rankOf(counts[i], counts))
+		fs[i].rel(kCount, rankOf(counts[i], counts))
 	}
 	s.rankByNumber(fs)
 	s.rankByCompany(fs)
@@ -45,6 +45,9 @@ func (s *scene) occurrences(c *candidate) int64 {
 	var n int64
 	for _, k := range c.keys {
 		for i := range s.lines {
+			if s.lines[i].class&classOld != 0 {
+				continue
+			}
 			for _, t := range s.lines[i].tokens {
 				if t.hash == k.hash {
 					n++
@@ -55,24 +58,35 @@ func (s *scene) occurrences(c *candidate) int64 {
 	return n
 }
 
-// rowOf finds the only row that an action's words stand on.
+// rowOf finds the only row that an action's words stand on: among those that are shown, else among those of the first
+// screen.
 func (s *scene) rowOf(c *candidate) *line {
-	var found *line
+	for _, class := range [...]uint32{classRow, classRow | classOld} {
+		if l, n := s.rowIn(c, class); n > 0 {
+			if n > 1 {
+				return nil
+			}
+			return l
+		}
+	}
+	return nil
+}
+
+func (s *scene) rowIn(c *candidate, class uint32) (found *line, n int) {
 	for i := range s.lines {
 		l := &s.lines[i]
-		if l.class&classRow != classRow {
+		if l.class != class {
 			continue
 		}
 		for _, k := range c.keys {
 			if !k.isNum && has(l.tokens, k.hash) {
-				if found != nil && found != l {
-					return nil
-				}
 				found = l
+				n++
+				break
 			}
 		}
 	}
-	return found
+	return found, n
 }
 
 // rankByNumber ranks the actions by the last number on their rows.
@@ -99,7 +113,7 @@ func (s *scene) rankByNumber(fs []features) {
 	}
 	for i := range fs {
 		if ok[i] {
-			fs[i].abs(kAssocRank, rankOf(values[i], all))
+			fs[i].key(kAssocRank, rankOf(values[i], all))
 		}
 	}
 }
@@ -117,7 +131,7 @@ func (s *scene) rankByCompany(fs []features) {
 		last := rows[i].tokens[len(rows[i].tokens)-1].hash
 		for j := range s.lines {
 			o := &s.lines[j]
-			if o.label == rows[i].label && len(o.tokens) > 0 && o.tokens[len(o.tokens)-1].hash == last {
+			if o.class == rows[i].class && o.label == rows[i].label && len(o.tokens) > 0 && o.tokens[len(o.tokens)-1].hash == last {
 				company[i]++
 			}
 		}
@@ -128,7 +142,7 @@ func (s *scene) rankByCompany(fs []features) {
 	}
 	for i := range fs {
 		if company[i] > 0 {
-			fs[i].abs(kAssocSame, rankOf(company[i], all))
+			fs[i].rel(kAssocSame, rankOf(company[i], all))
 		}
 	}
 }
@@ -178,7 +192,7 @@ func (s *scene) numbers(fs []features) {
 	numbers := s.single()
 	for i := range fs {
 		if ok[i] {
-			fs[i].abs(kNumberRank, rankOf(values[i], all))
+			fs[i].key(kNumberRank, rankOf(values[i], all))
 			fs[i].compare(values[i], numbers, all)
 			fs[i].arithmetic(values[i], numbers)
 		}
@@ -188,11 +202,11 @@ func (s *scene) numbers(fs []features) {
 func (f *features) compare(v int64, numbers []shown, all []int64) {
 	for i, x := range numbers {
 		sign := sign(v - x.value)
-		f.abs(kCompare, x.line.class, uint32(i), sign)
+		f.key(kCompare, x.line.class, uint32(i), sign)
 		f.rel(kCompareLabel, x.line.label, sign)
-		f.abs(kFit, flag(v == largestUpTo(x.value, all)))
+		f.rel(kFit, flag(v == largestUpTo(x.value, all)))
 		if i > 0 && numbers[i-1].line == x.line {
-			f.abs(kMiddle, flag(v == nearest((numbers[i-1].value+x.value)/2, all)))
+			f.rel(kMiddle, flag(v == nearest((numbers[i-1].value+x.value)/2, all)))
 		}
 	}
 }
@@ -241,7 +255,7 @@ func (f *features) arithmetic(v int64, numbers []shown) {
 			x, y := numbers[i].value, numbers[j].value
 			for op, r := range [...]int64{x + y, x - y, y - x, x * y} {
 				if r == v {
-					f.abs(kArithmetic, uint32(op))
+					f.rel(kArithmetic, uint32(op))
 					f.rel(kArithmeticLabel, uint32(op), numbers[j].line.label)
 					for _, t := range numbers[j].line.tokens {
 						if !t.isNum {

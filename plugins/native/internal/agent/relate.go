@@ -21,7 +21,7 @@ func (s *scene) lineFrequency() map[uint32]int {
 func (s *scene) relate(f *features, c *candidate, df map[uint32]int) {
 	for _, key := range c.keys {
 		if df[key.hash] == 0 {
-			f.abs(kNowhere)
+			f.rel(kNowhere)
 			continue
 		}
 		for i := range s.lines {
@@ -41,20 +41,20 @@ const maxPlace = 6
 // occurrence describes one place of a word: its line, its neighbours, its position from both ends.
 func (s *scene) occurrence(f *features, l *line, at int) {
 	end := len(l.tokens) - 1 - at
-	f.abs(kOccur, l.class)
+	f.key(kOccur, l.class)
 	f.rel(kOccurLabel, l.class, l.label)
 	f.rel(kOccurPrev, l.class, neighbour(l, at-1))
 	f.rel(kOccurNext, l.class, neighbour(l, at+1))
-	f.abs(kOccurStart, l.class, uint32(min(at, maxPlace)))
-	f.abs(kOccurEnd, l.class, uint32(min(end, maxPlace)))
-	f.abs(kLineDup, l.class, flag(l.dup))
-	f.abs(kIndexStep, l.class, flag(at == s.steps))
-	f.abs(kEndIndexStep, l.class, flag(end == s.steps))
+	f.rel(kOccurStart, l.class, uint32(min(at, maxPlace)))
+	f.rel(kOccurEnd, l.class, uint32(min(end, maxPlace)))
+	f.key(kLineDup, l.class, flag(l.dup))
+	f.key(kIndexStep, l.class, flag(at == s.steps))
+	f.key(kEndIndexStep, l.class, flag(end == s.steps))
 	s.countedPlaces(f, l, at, end)
 	if s.steps > 0 {
 		last := s.past[s.steps-1]
-		f.abs(kFollowsLast, l.class, flag(at > 0 && mentions(last, l.tokens[at-1].hash)))
-		f.abs(kPrecedesLast, l.class, flag(end > 0 && mentions(last, l.tokens[at+1].hash)))
+		f.rel(kFollowsLast, l.class, flag(at > 0 && mentions(last, l.tokens[at-1].hash)))
+		f.rel(kPrecedesLast, l.class, flag(end > 0 && mentions(last, l.tokens[at+1].hash)))
 	}
 }
 
@@ -66,8 +66,8 @@ func (s *scene) countedPlaces(f *features, l *line, at, end int) {
 			continue
 		}
 		n := o.tokens[0].num
-		f.abs(kIndexNumber, l.class, flag(int64(at) == n))
-		f.abs(kEndIndexNumber, l.class, flag(int64(end) == n))
+		f.key(kIndexNumber, l.class, flag(int64(at) == n))
+		f.key(kEndIndexNumber, l.class, flag(int64(end) == n))
 	}
 }
 
@@ -92,8 +92,11 @@ func (s *scene) bridges(f *features, i, at int, df map[uint32]int) {
 			if k == i || !has(o.tokens, w.hash) {
 				continue
 			}
-			f.abs(kBridge, l.class, o.class, flag(j > at))
+			f.key(kBridge, l.class, o.class, flag(j > at))
 			f.rel(kBridgeLabel, l.class, l.label, o.class, o.label)
+			tail := o.tokens[len(o.tokens)-1].hash
+			f.rel(kBridgeTail, l.class, o.class, flag(df[tail] == 1))
+			f.rel(kBridgeTail, l.class, o.class, tail)
 			f.rel(kBridgeWord, l.class, o.class, neighbour(l, at+1), flag(j > at))
 			s.bridgeOn(f, i, k, w.hash, df)
 		}
@@ -111,7 +114,7 @@ func (s *scene) bridgeOn(f *features, i, k int, by uint32, df map[uint32]int) {
 		}
 		for m := range s.lines {
 			if m != i && m != k && s.lines[m].class&^classOld == classSingle && has(s.lines[m].tokens, w.hash) {
-				f.abs(kBridgeTwice, s.lines[i].class, o.class, s.lines[m].class)
+				f.rel(kBridgeTwice, s.lines[i].class, o.class, s.lines[m].class)
 			}
 		}
 	}

@@ -33,7 +33,6 @@ type line struct {
 // scene is what a decision can depend on.
 type scene struct {
 	lines   []line
-	first   []token // the tokens of the task line
 	past    []string
 	steps   int
 	stuck   bool // the last action changed nothing
@@ -42,7 +41,7 @@ type scene struct {
 }
 
 type candidate struct {
-	text   string
+	plain  string
 	tokens []token
 	keys   []token // the tokens that not every action has
 	tried  bool
@@ -85,9 +84,6 @@ func (s *scene) readScreens(first, now string) {
 		s.addLine(text, 0)
 	}
 	classify(s.lines)
-	if len(s.lines) > 0 {
-		s.first = s.lines[0].tokens
-	}
 	if first == now {
 		return
 	}
@@ -153,7 +149,8 @@ func (s *scene) readActions(choices []string) {
 	count := map[uint32]int{}
 	for i, text := range choices {
 		c := &s.actions[i]
-		c.text, c.tokens = text, actionTokens(text)
+		c.plain = plainAction(text)
+		c.tokens = tokenize(c.plain, maxActionTokens)
 		for k, t := range c.tokens {
 			if !has(c.tokens[:k], t.hash) {
 				count[t.hash]++

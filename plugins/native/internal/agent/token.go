@@ -86,18 +86,21 @@ func parseInt(s string) (int64, bool) {
 	return n, true
 }
 
-// actionTokens are the words of an action. Of a tool call they are the tool's name and the values of its arguments.
-func actionTokens(action string) []token {
+// actionTokens are the words of an action, see plainAction.
+func actionTokens(action string) []token { return tokenize(plainAction(action), maxActionTokens) }
+
+// plainAction is an action in plain words: of a tool call, the tool's name and the values of its arguments.
+func plainAction(action string) string {
 	if !strings.HasPrefix(action, "{") {
-		return tokenize(action, maxActionTokens)
+		return action
 	}
 	var call any
 	if err := json.Unmarshal([]byte(action), &call); err != nil {
-		return tokenize(action, maxActionTokens)
+		return action
 	}
 	var words []string
 	collect(call, &words)
-	return tokenize(strings.Join(words, " "), maxActionTokens)
+	return strings.Join(words, " ")
 }
 
 // collect gathers leaf values in the order of sorted keys, so that the order of a map cannot matter.

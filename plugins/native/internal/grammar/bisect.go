@@ -2,13 +2,13 @@ package grammar
 
 // bisect finds a hidden number; each probe is answered with the side on which it lies.
 func bisect(b *builder) stage {
-	width := 6 + 3*b.level
-	left := 3 + b.level/2
+	width := 12 + 6*b.level
+	left := 3 + b.level/3
 	high, low := b.pair("higher", "lower", "above", "below", "more", "less")
 	code := b.fill(`
 def make_@P():
     low = rng.randint(@X, @X + 20)
-    return {"low": low, "high": low + @N, "secret": rng.randint(low, low + @N), "said": "nothing yet", "good": 0, "found": False, "goal": 3, "left": @L}
+    return {"low": low, "high": low + @N, "secret": rng.randint(low, low + @N), "said": "nothing yet", "good": 0, "found": False, "goal": 4, "left": @L}
 
 def view_@P(g):
     return ["@I", "@R: " + text.str(g["low"]) + " to " + text.str(g["high"]), "@A: " + g["said"]]
@@ -36,7 +36,7 @@ def play_@P(g, m):
     return g
 
 def won_@P(g):
-    return 3 if g["found"] else g["good"]
+    return 4 if g["found"] else g["good"]
 
 def plan_@P(g):
     return [["@V", text.str(g["secret"])]]

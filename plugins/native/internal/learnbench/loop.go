@@ -23,6 +23,7 @@ type Config struct {
 	Agent             agent.Options
 	Uniform           bool // the designer does not learn
 	Docs              []grammar.Doc
+	Suite             string // the suite to evaluate; empty: all
 }
 
 // Task is one suite task's mean plain reward before and after.
@@ -40,6 +41,7 @@ type Outcome struct {
 	Hinted    []float64 // mean reward of each iteration
 	Plain     []float64
 	Mechanics map[string]int
+	Learned   map[string]float64 // plain reward on fresh designs of each mechanic alone, after the run
 }
 
 // Run plays the whole loop.
@@ -60,7 +62,32 @@ func Run(cfg Config) (Outcome, error) {
 		after[i].Before = before[i].After
 	}
 	l.out.Tasks = after
+	if err == nil {
+		err = l.byMechanic()
+	}
 	return l.out, err
+}
+
+// byMechanic plays fresh designs of every mechanic.
+func (l *loop) byMechanic() error {
+	l.out.Learned = map[string]float64{}
+	const n = 24
+	for m := range grammar.Mechanics() {
+		for i := range n {
+			r := seed.Stream(l.cfg.Seed, seed.Key{Purpose: "fresh", Slot: m, Index: i})
+			d := grammar.Design{Mechanic: m, Level: i % grammar.Levels, Variant: i % 3, SaltA: r.IntN(500), SaltB: r.IntN(500)}
+			env, err := Load(grammar.Compose(d, l.docs(r)))
+			if err != nil {
+				return err
+			}
+			ep, err := playOne(l.agent, env, r.Uint64(), r, false, 1)
+			if err != nil {
+				return err
+			}
+			l.out.Learned[grammar.MechanicName(m)] += ep.reward / n
+		}
+	}
+	return nil
 }
 
 type loop struct {
@@ -244,6 +271,9 @@ func Evaluate(m *agent.Model, cfg Config) ([]Task, error) {
 	var out []Task
 	var code []string
 	for _, s := range all {
+		if cfg.Suite != "" && s.Name != cfg.Suite {
+			continue
+		}
 		for _, t := range s.Tasks {
 			out = append(out, Task{Suite: s.Name, ID: t.ID, Category: t.Category, Group: t.Group})
 			code = append(code, t.Code)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,9 @@ var (
 	flagBits   = flag.Int("bits", 14, "bits")
 	flagUni    = flag.Bool("uniform", false, "uniform designer")
 	flagTasks  = flag.Bool("tasks", false, "each task")
+	flagShrink = flag.Float64("shrink", 0, "shrink")
+	flagLex    = flag.Float64("lex", 1, "lexical scale")
+	flagCross  = flag.Float64("cross", 1, "cross scale")
 	flagSuite  = flag.String("suite", "development", "suite to print")
 )
 
@@ -52,21 +56,35 @@ func TestTune(t *testing.T) {
 		sum[k] = [3]float64{v[0] + b, v[1] + a, v[2] + 1}
 	}
 	start := time.Now()
-	for s := 1; s <= *flagSeeds; s++ {
-		out, err := Run(Config{Seed: uint64(s), Iterations: *flagIter, Designs: 8, EnvSeeds: *flagES, Repeats: *flagRep, EvalSeeds: 20, Bits: *flagBits,
-			Agent: agent.Options{Rate: *flagRate, Epochs: *flagEpochs}, Uniform: *flagUni, Docs: docs})
-		if err != nil {
-			t.Fatal(err)
-		}
+	agent.GroupScale[1], agent.GroupScale[2] = *flagLex, *flagCross
+	outs := make([]Outcome, *flagSeeds)
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for s := w; s < *flagSeeds; s += 2 {
+				var err error
+				outs[s], err = Run(Config{
+					Seed: uint64(s + 1), Iterations: *flagIter, Designs: 8, EnvSeeds: *flagES, Repeats: *flagRep, EvalSeeds: 20, Bits: *flagBits,
+					Agent: agent.Options{Rate: *flagRate, Epochs: *flagEpochs, Shrink: *flagShrink}, Uniform: *flagUni, Docs: docs, Suite: *flagSuite,
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for s, out := range outs {
 		var b, a float64
+		for k, v := range out.Learned {
+			add("mechanic "+k, 0, v)
+		}
 		for _, x := range out.Tasks {
 			add(x.Suite, x.Before, x.After)
 			add(x.Suite+"/"+x.Group, x.Before, x.After)
-			if x.Suite == *flagSuite || *flagSuite == "all" {
-				add(x.Suite+"/"+x.Category, x.Before, x.After)
-				if *flagTasks {
-					add(x.Suite+"/"+x.ID, x.Before, x.After)
-				}
+			add(x.Suite+"/"+x.Category, x.Before, x.After)
+			if *flagTasks {
+				add(x.Suite+"/"+x.ID, x.Before, x.After)
 			}
 			b += x.Before / float64(len(out.Tasks))
 			a += x.After / float64(len(out.Tasks))
