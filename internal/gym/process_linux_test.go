@@ -277,7 +277,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 const holderCommand = "__holder"
 
-// holderMain is a process that holds two workers, says their numbers and waits to be killed.
+// holderMain is a process that holds two busy workers, says their numbers and waits to be killed.
 func holderMain() int {
 	ctx := context.Background()
 	p, err := NewPool(Config{Spares: -1}, Settings{})
@@ -289,14 +289,24 @@ func holderMain() int {
 		return 1
 	}
 	for range 2 {
-		w, err := p.Open(ctx, Source{Runtime: RuntimeStarlark, Code: counting})
+		w, err := p.Open(ctx, Source{Runtime: RuntimeStarlark, Code: endless})
 		if err != nil {
 			return 1
 		}
+		if _, err := w.Reset(ctx, []Reset{{}}); err != nil {
+			return 1
+		}
 		fmt.Println(w.proc.cmd.Process.Pid)
+		go w.Step(ctx, []Action{{Text: "up"}}) //nolint:errcheck // it never answers
 	}
 	select {}
 }
+
+// endless is a source whose step takes hours in a few interpreter steps, so that the worker never looks at its input.
+var endless = strings.Replace(counting, `    if action == "up":`, `    x = 3
+    for _ in range(64):
+        x = x * x
+    if action == "up":`, 1)
 
 func TestWorkersDieWithTheirParent(t *testing.T) {
 	cmd := exec.Command(os.Args[0], holderCommand)
@@ -383,7 +393,7 @@ func TestLifecycle(t *testing.T) {
 // A cancelled context ends a call that is under way, and the worker with it.
 func TestCancelDuringACall(t *testing.T) {
 	p := newPool(t, Config{})
-	w := open(t, p, strings.Replace(inStep(t, "slow(3)"), "def step", "def slow(x):\n    for _ in range(64):\n        x = x * x\n\ndef step", 1))
+	w := open(t, p, endless)
 	if _, err := w.Reset(t.Context(), []Reset{{}}); err != nil {
 		t.Fatal(err)
 	}
@@ -452,5 +462,15 @@ func TestRefusesWhatItCannotConfine(t *testing.T) {
 		if got := oneStep(t, p, counting, "up"); got.Observation != "1 of 5" {
 			t.Errorf("got %+v", got)
 		}
+	}
+}
+
+// Where no limit of the kernel holds, the watchdog does.
+func TestWatchdog(t *testing.T) {
+	p := newPool(t, Config{Sandbox: SandboxNone, MemoryBytes: 64 << 20})
+	began := time.Now()
+	got := oneStep(t, p, inStep(t, "x = [[i] * 100000 for i in range(100000)]"), "up")
+	if got.Outcome != EnvError || got.Cause != wire.CauseMemory {
+		t.Errorf("got %+v after %v", got.Fault, time.Since(began))
 	}
 }
