@@ -32,8 +32,8 @@
 // with two words in three replaced between 0.73 and 0.90, and different
 // environments, which share an author's style, at 0.74 and below. So
 // DefaultDuplicateThreshold is 0.97, and SameKindSimilarity, for designs that
-// share some of their wording, 0.80. TestSeparation
-// measures again and holds the margins. Of the native designer's sources, 96 % of
-// those that differ in difficulty alone are near-duplicates at that threshold, none
-// that took other facts and wording, and 2 of 400 uniform designs in a row.
+// share some of their wording, 0.80. TestSeparation measures again and holds the
+// margins. Of the native designer's sources, 96 % of those that differ in
+// difficulty alone are near-duplicates at that threshold, none that took other
+// facts and wording, and 2 of 400 uniform designs in a row.
 package embedding
