@@ -77,47 +77,61 @@ func (c *Client) Read(ctx context.Context, topic string, from, to map[int32]int6
 	if err != nil {
 		return err
 	}
+	var scans []*scan
 	for _, i := range info.partitions {
 		p := int32(i)
 		start, ok := from[p]
 		if !ok {
 			start = first[p]
 		}
-		if err := c.readPartition(ctx, topic, p, start, to[p], fn); err != nil {
-			return err
+		if start < to[p] {
+			scans = append(scans, &scan{cursor: c.cursor(topic, p, start), to: to[p], ahead: make(chan fetched, readAhead)})
+		}
+	}
+	return c.scanAll(ctx, scans, fn)
+}
+
+// readAhead is how many fetches of a partition wait for Read's function.
+const readAhead = 4
+
+// scan is a bounded read of one partition.
+type scan struct {
+	cursor *cursor
+	to     int64
+	ahead  chan fetched
+	err    error // valid once ahead is closed
+}
+
+// scanAll passes on one scan after the other. While one is passed on the next
+// one is fetched already.
+func (c *Client) scanAll(ctx context.Context, scans []*scan, fn func(event.Event) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	begin := func(i int) {
+		if i < len(scans) {
+			s := scans[i]
+			wg.Go(func() {
+				defer close(s.ahead)
+				s.err = c.pump(ctx, s.cursor, s.to, s.ahead)
+			})
+		}
+	}
+	begin(0)
+	for i, s := range scans {
+		begin(i + 1)
+		var asm event.Assembler
+		for f := range s.ahead {
+			if err := c.each(&asm, f.records, s.to, fn); err != nil {
+				return err
+			}
+		}
+		if s.err != nil {
+			return s.err
 		}
 	}
 	return nil
-}
-
-// readPartition scans one partition, fetching ahead of fn.
-func (c *Client) readPartition(ctx context.Context, topic string, p int32, from, to int64, fn func(event.Event) error) error {
-	if from >= to {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ahead := make(chan fetched, 1)
-	var fetchErr error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(ahead)
-		fetchErr = c.pump(ctx, c.cursor(topic, p, from), to, ahead)
-	})
-	var asm event.Assembler
-	var err error
-	for f := range ahead {
-		if err == nil {
-			if err = c.each(&asm, f.records, to, fn); err != nil {
-				cancel()
-			}
-		}
-	}
-	wg.Wait()
-	cancel()
-	if err != nil {
-		return err
-	}
-	return fetchErr
 }
 
 // pump fetches until the position reaches to.
