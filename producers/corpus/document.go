@@ -40,11 +40,11 @@ func (d document) chunks(least, most int) []chunk {
 			pieces = append(pieces, piece)
 		}
 	}
-	parent := documentID(d.text)
+	parent := documentID(d.title, d.text)
 	out := make([]chunk, len(pieces))
 	for i, piece := range pieces {
 		sum := sha256.Sum256([]byte(piece))
-		id := ids.Document(sum[:])
+		id := documentID(d.title, piece)
 		out[i] = chunk{id: id, payload: &spadepb.DocumentIngested{
 			DocumentId: id[:],
 			ParentId:   parent[:],
@@ -60,7 +60,12 @@ func (d document) chunks(least, most int) []chunk {
 	return out
 }
 
-func documentID(text string) uuid.UUID {
-	sum := sha256.Sum256([]byte(text))
-	return ids.Document(sum[:])
+// documentID is the id of a text under a title: of all that a designer gets to see of it. Without the title in it, a run's
+// prompts would depend on which title the log had met first with a text, since chunks of different documents may be equal.
+func documentID(title, text string) uuid.UUID {
+	h := sha256.New()
+	h.Write([]byte(title))
+	h.Write([]byte{'\n'}) // a title is one line
+	h.Write([]byte(text))
+	return ids.Document(h.Sum(nil))
 }

@@ -34,7 +34,8 @@ func TestAddPayload(t *testing.T) {
 	d := log.documents()[0]
 	text := "# Water\n\nWater is wet."
 	sum := sha256.Sum256([]byte(text))
-	id := ids.Document(sum[:])
+	both := sha256.Sum256([]byte("Water\n" + text))
+	id := ids.Document(both[:])
 	if !bytes.Equal(d.DocumentId, id[:]) || !bytes.Equal(d.ParentId, id[:]) || !bytes.Equal(d.Sha256, sum[:]) {
 		t.Errorf("ids of %v", d)
 	}
@@ -67,7 +68,7 @@ func TestAddChunks(t *testing.T) {
 		t.Fatalf("%d chunks, summary %+v", len(docs), sum)
 	}
 	var joined strings.Builder
-	parent := documentID(normalise(text))
+	parent := documentID(docs[0].Title, normalise(text))
 	for i, d := range docs {
 		joined.WriteString(d.Text)
 		if int(d.Chunk) != i || int(d.Chunks) != len(docs) || !bytes.Equal(d.ParentId, parent[:]) {
@@ -108,6 +109,23 @@ func TestAddTwiceAddsNothing(t *testing.T) {
 	}
 	if len(log.events) != before || second.Added != 0 || second.Known != 3 || second.Chunks != 0 || second.ChunksKnown != first.Chunks+1 {
 		t.Errorf("second summary %+v", second)
+	}
+}
+
+// A chunk that two documents share is one only under one title: what a designer sees of an id must not depend on what the
+// log met first.
+func TestAddSharedChunk(t *testing.T) {
+	lines := `{"text": "Same.", "title": "One"}
+{"text": "Same.", "title": "Two"}
+{"text": "Same.", "title": "One"}
+`
+	log, sum := add(t, tree(t, map[string]string{"a.jsonl": lines}))
+	docs := log.documents()
+	if sum.Added != 2 || sum.Known != 1 || len(docs) != 2 || docs[0].Title != "One" || docs[1].Title != "Two" {
+		t.Errorf("documents %v, summary %+v", docs, sum)
+	}
+	if len(sum.IDs) != 3 || sum.IDs[0] != sum.IDs[2] || sum.IDs[0] == sum.IDs[1] || !bytes.Equal(docs[1].DocumentId, sum.IDs[1][:]) {
+		t.Errorf("ids %v", sum.IDs)
 	}
 }
 
@@ -265,7 +283,12 @@ func TestWithdraw(t *testing.T) {
 	log, sum := add(t, dir)
 	x := log.index()
 	g := newIngester(t, log, func(_ *Config, s *Settings) { s.Known = x })
-	whole := documentID(normalise(longText(40)))
+	var whole uuid.UUID
+	for _, e := range x.Entries() {
+		if e.Source == "long.txt" {
+			whole = e.Parent
+		}
+	}
 	n, err := g.Withdraw(t.Context(), whole, "licence")
 	if err != nil || n != sum.Chunks-1 {
 		t.Fatalf("withdrawn %d, error %v", n, err)
@@ -276,10 +299,13 @@ func TestWithdraw(t *testing.T) {
 	if _, err := g.Withdraw(t.Context(), uuid.UUID{1}, ""); !errors.Is(err, ErrUnknownDocument) {
 		t.Errorf("unknown: %v", err)
 	}
-	if got := x.IDs(); len(got) != 1 || got[0] != documentID("A.") {
+	if got := x.IDs(); len(got) != 1 || got[0] != documentID("A.", "A.") {
 		t.Errorf("live %v", got)
 	}
 	again, err := g.Add(t.Context(), dir)
+	if len(again.IDs) != 1 || again.IDs[0] != documentID("A.", "A.") {
+		t.Errorf("found %v", again.IDs)
+	}
 	if err != nil || again.Withdrawn != 1 || again.Known != 1 || again.Chunks != 0 {
 		t.Errorf("summary %+v, error %v", again, err)
 	}

@@ -101,10 +101,13 @@ func underline(line string) bool {
 	return line != "" && strings.Trim(line, "=") == "" || len(line) > 2 && strings.Trim(line, "-") == ""
 }
 
-// firstWords is the title of a text that has none: its first line that is not blank. A file's name is no title, because
-// the same text under another name is the same document.
+// firstWords is the title of a text that has none: its first line that is not blank, without the mark of a heading. A
+// file's name is no title, because the same text under another name is the same document.
 func firstWords(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if title, ok := atxHeading(strings.TrimSpace(line)); ok {
+		return title
+	}
 	return line
 }
 

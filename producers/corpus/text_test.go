@@ -37,6 +37,7 @@ func TestNewDocumentTitle(t *testing.T) {
 	tests := []struct{ name, title, text, want string }{
 		{"given", " A\n title\x1b ", "text", "A title"},
 		{"first line of the text", "", "First line.\nSecond.", "First line."},
+		{"first line is a heading", "", "## Water ##\nWet.", "Water"},
 		{"control characters alone", "\x1b\x07", "text", "text"},
 		{"cut at a word", long, "text", strings.TrimSpace(strings.Repeat("müde ", 33))},
 	}
