@@ -87,7 +87,7 @@ func (f *fakeStore) Present(_ context.Context, p Place, first int64, events []ev
 	defer f.mu.Unlock()
 	out := map[uuid.UUID]bool{}
 	for _, anchor := range tables.Anchors(p.Topic) {
-		for _, row := range f.rows[anchor] {
+		for _, row := range f.rows[anchor.Table] {
 			id := rowID(row["event_id"])
 			asked := slices.ContainsFunc(events, func(ev event.Event) bool { return ev.ID == id })
 			if asked && row["kafka_topic"] == p.Topic && row["kafka_partition"].(float64) == float64(p.Partition) &&

@@ -20,6 +20,7 @@ type lane struct {
 	bytes     int           // of their payloads
 	since     time.Time     // when the first of them came
 	delivered int64         // everything before it was delivered, events or not
+	behind    bool          // the partition has more that was not delivered yet
 }
 
 // resume takes over the state that the warehouse has. Events that it holds already are dropped.

@@ -3,6 +3,7 @@ package warehouse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -60,8 +61,8 @@ func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (
 	return out, class(rows.Err())
 }
 
-// lookupEvents is how many events one lookup asks for: their ids must fit into a statement.
-const lookupEvents = 2000
+// lookupIDs is how many events one lookup asks for: their ids or keys must fit into a statement.
+const lookupIDs = 2000
 
 // Present implements Store. The rows of the events' keys are found through the primary index.
 func (c *ClickHouse) Present(ctx context.Context, p Place, first int64, events []event.Event) (map[uuid.UUID]bool, error) {
@@ -69,21 +70,35 @@ func (c *ClickHouse) Present(ctx context.Context, p Place, first int64, events [
 	if first == 0 {
 		return out, nil
 	}
-	for len(events) > 0 {
-		n := min(len(events), lookupEvents)
-		if err := c.present(ctx, p, first, events[:n], out); err != nil {
+	anchors := tables.Anchors(p.Topic)
+	if len(anchors) == 0 {
+		return nil, fmt.Errorf("topic %q has no table", p.Topic)
+	}
+	if anchors[0].ByEnv {
+		// Everything of an environment is little: asking for it by its key takes fewer ids than naming the events.
+		events = onePerKey(events)
+	}
+	for part := range slices.Chunk(events, lookupIDs) {
+		if err := c.present(ctx, presentQuery(p, anchors, first, part), out); err != nil {
 			return nil, err
 		}
-		events = events[n:]
 	}
 	return out, nil
 }
 
-func (c *ClickHouse) present(ctx context.Context, p Place, first int64, events []event.Event, out map[uuid.UUID]bool) error {
-	query, err := presentQuery(p, first, events)
-	if err != nil {
-		return err
+func onePerKey(events []event.Event) []event.Event {
+	seen := make(map[string]bool, len(events))
+	var out []event.Event
+	for i := range events {
+		if !seen[events[i].Key] {
+			seen[events[i].Key] = true
+			out = append(out, events[i])
+		}
 	}
+	return out
+}
+
+func (c *ClickHouse) present(ctx context.Context, query string, out map[uuid.UUID]bool) error {
 	rows, err := c.conn.Query(ctx, query)
 	if err != nil {
 		return class(err)
@@ -99,51 +114,33 @@ func (c *ClickHouse) present(ctx context.Context, p Place, first int64, events [
 	return class(rows.Err())
 }
 
-// presentQuery looks into every anchor of the topic.
-func presentQuery(p Place, first int64, events []event.Event) (string, error) {
-	catalogue, err := tables.New()
-	if err != nil {
-		return "", err
+// presentQuery looks into every anchor of a topic.
+func presentQuery(p Place, anchors []tables.Anchor, first int64, events []event.Event) string {
+	parts := make([]string, 0, len(anchors))
+	for _, a := range anchors {
+		parts = append(parts, fmt.Sprintf("SELECT event_id FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset < %d AND %s",
+			tables.Database, a.Table, tables.Quote(p.Topic), p.Partition, first, which(a, events)))
 	}
-	var parts []string
-	for _, anchor := range tables.Anchors(p.Topic) {
-		t, err := catalogue.Table(anchor)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, fmt.Sprintf(
-			"SELECT event_id FROM %s.%s WHERE %skafka_topic = %s AND kafka_partition = %d AND kafka_offset < %d AND event_id IN (%s)",
-			tables.Database, t.Name, keyCondition(t.Lookup, events), tables.Quote(p.Topic), p.Partition, first, eventIDs(events)))
-	}
-	if len(parts) == 0 {
-		return "", fmt.Errorf("topic %q has no table", p.Topic)
-	}
-	return strings.Join(parts, " UNION ALL "), nil
+	return strings.Join(parts, " UNION ALL ")
 }
 
-func eventIDs(events []event.Event) string {
-	var l idList
+// which is the condition that a row is of one of the events. An event whose key is not made of ids never got a row there.
+func which(a tables.Anchor, events []event.Event) string {
+	var ids, runs, lasts idList
 	for i := range events {
-		l.add(events[i].ID)
-	}
-	return l.text()
-}
-
-// keyCondition narrows a lookup down to the keys of the events. A key that is not made of ids narrows nothing.
-func keyCondition(columns []string, events []event.Event) string {
-	runs, lasts := idList{}, idList{}
-	for i := range events {
-		run, last, err := tables.KeyIDs(events[i].Key)
-		if err != nil || (len(columns) == 2 && run == uuid.Nil) {
-			return ""
+		ids.add(events[i].ID)
+		if run, last, err := tables.KeyIDs(events[i].Key); err == nil {
+			runs.add(run)
+			lasts.add(last)
 		}
-		runs.add(run)
-		lasts.add(last)
 	}
-	if len(columns) == 2 {
-		return fmt.Sprintf("%s IN (%s) AND %s IN (%s) AND ", columns[0], runs.text(), columns[1], lasts.text())
+	switch {
+	case a.ByEnv:
+		return fmt.Sprintf("run_id IN (%s) AND %s IN (%s)", runs.text(), a.Column, lasts.text())
+	case a.Column != "":
+		return fmt.Sprintf("%s IN (%s) AND event_id IN (%s)", a.Column, lasts.text(), ids.text())
 	}
-	return fmt.Sprintf("%s IN (%s) AND ", columns[0], lasts.text())
+	return fmt.Sprintf("event_id IN (%s)", ids.text())
 }
 
 // idList is ids without repeats, in the order they came.
@@ -162,7 +159,11 @@ func (l *idList) add(id uuid.UUID) {
 	}
 }
 
+// text lists the ids; an empty list is one that matches nothing.
 func (l *idList) text() string {
+	if len(l.list) == 0 {
+		return "NULL"
+	}
 	var b strings.Builder
 	for i, id := range l.list {
 		if i > 0 {

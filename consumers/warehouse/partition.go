@@ -110,22 +110,33 @@ func (p *partition) Process(ctx context.Context, b bus.Batch) error {
 		}
 	}
 	l.delivered = b.Next
+	l.behind = b.Next < b.End
 	return p.flushOlder(ctx, p.sink.cfg.FlushMax)
 }
 
+// backlog is how much longer events wait for more while their partition has more that was not read yet: nobody looks for fresh
+// rows in a warehouse that is behind, and large blocks are cheaper.
+const backlog = 5
+
+// hurry is how long events wait while somebody waits for them.
+const hurry = time.Millisecond
+
 // Idle flushes what has waited long enough for more.
 func (p *partition) Idle(ctx context.Context) error {
-	wait := p.sink.cfg.FlushIdle
 	if p.sink.progress.awaited() {
-		wait = 0
+		return p.flushOlder(ctx, hurry)
 	}
-	return p.flushOlder(ctx, wait)
+	return p.flushOlder(ctx, p.sink.cfg.FlushIdle)
 }
 
 func (p *partition) flushOlder(ctx context.Context, age time.Duration) error {
 	for _, topic := range p.order {
 		l := p.lanes[topic]
-		if !l.pending() || (age > 0 && time.Since(l.since) < age) {
+		wait := age
+		if l.behind && age > 0 {
+			wait = max(age, p.sink.cfg.FlushMax) * backlog
+		}
+		if !l.pending() || (wait > 0 && time.Since(l.since) < wait) {
 			continue
 		}
 		if err := l.flush(ctx); err != nil {

@@ -64,7 +64,3 @@ func (s *Set) convertPlay(ev *event.Event, msg proto.Message) error {
 	}
 	return fmt.Errorf("message %T: %w", msg, event.ErrUnknownType)
 }
-
-// Anchors names the tables in which every event of a topic has at least one row: the tables to look in for events that
-// have been inserted already. It is empty for a topic that is not in the catalogue.
-func Anchors(topic string) []string { return anchors[topic] }

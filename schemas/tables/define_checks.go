@@ -23,7 +23,6 @@ func evaluations() *Table {
 			in("cosine", "nearest_similarity", typFloatNull, "how near"),
 		},
 		OrderBy: []string{"run_id", "policy_version", "suite", "task_id", "seed_index"},
-		Lookup:  []string{"run_id"},
 	}
 }
 
@@ -40,7 +39,6 @@ func replayChecks() *Table {
 			col("cause", typString, "why it differs, as far as known"),
 		},
 		OrderBy: []string{"run_id", "env_id", "rollout_id"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 
@@ -58,6 +56,5 @@ func deadLetters() *Table {
 			col("consumer", typLow, "who gave it up"),
 		},
 		OrderBy: []string{"topic", "partition", "offset"},
-		Lookup:  []string{"topic", "partition"},
 	}
 }

@@ -19,7 +19,6 @@ func documentEvents() *Table {
 			col("reason", typString, "why the document was withdrawn; withdrawn only"),
 		},
 		OrderBy: []string{"document_id", "kafka_offset"},
-		Lookup:  []string{"document_id"},
 	}
 }
 
@@ -37,7 +36,6 @@ func embeddings() *Table {
 			col("vector", typVector, "the vector"),
 		},
 		OrderBy: []string{"entity_id", "model"},
-		Lookup:  []string{"entity_id"},
 	}
 }
 

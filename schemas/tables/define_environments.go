@@ -16,7 +16,6 @@ func designRequests() *Table {
 			col("expected_attempts", typInt32, "episodes per arm that an accepted design will get"),
 		},
 		OrderBy: []string{"run_id", "env_id"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 
@@ -66,7 +65,6 @@ func environmentEvents() *Table {
 			col("stats", typMap, "figures the gate measured; accepted only"),
 		},
 		OrderBy: []string{"run_id", "env_id", "event"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 

@@ -17,7 +17,6 @@ func batches() *Table {
 			col("groups_without_signal", typInt32, "groups whose rewards were all equal"),
 		},
 		OrderBy: []string{"run_id", "iteration", "role"},
-		Lookup:  []string{"run_id"},
 	}
 }
 
@@ -68,7 +67,6 @@ func policyEvents() *Table {
 			col("checkpoint_uri", typString, "where the checkpoint lies; empty when it rides in the log"),
 		},
 		OrderBy: []string{"run_id", "policy_from", "kafka_offset"},
-		Lookup:  []string{"run_id"},
 	}
 }
 

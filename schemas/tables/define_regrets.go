@@ -31,7 +31,6 @@ func regrets() *Table {
 			col("reason", typString, "why the regret is unavailable; empty when it is available"),
 		},
 		OrderBy: []string{"run_id", "env_id", "estimator"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 
@@ -55,6 +54,5 @@ func designerRewards() *Table {
 			col("design_group", typUUIDNull, "designs whose pay is compared"),
 		},
 		OrderBy: []string{"run_id", "env_id"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }

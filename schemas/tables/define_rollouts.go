@@ -37,7 +37,6 @@ func rollouts() *Table {
 			col("finished_at", typTimeNull, "when the episode ended"),
 		},
 		OrderBy: []string{"run_id", "env_id", "rollout_id"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 
@@ -54,7 +53,6 @@ func droppedRollouts() *Table {
 			col("policy_version", typInt64, "policy version that would have acted"),
 		},
 		OrderBy: []string{"run_id", "env_id", "rollout_id"},
-		Lookup:  []string{"run_id", "env_id"},
 	}
 }
 

@@ -38,7 +38,6 @@ func runEvents() *Table {
 			col("started_at", typTimeNull, "clock when the process began the run; started only"),
 		},
 		OrderBy: []string{"run_id", "kafka_offset"},
-		Lookup:  []string{"run_id"},
 	}
 }
 
@@ -65,7 +64,6 @@ func iterations() *Table {
 			in("share", "unlearnable_gap_share", typFloat, "environments whose gap the hint guard refused to pay, of those with a gap"),
 		},
 		OrderBy: []string{"run_id", "iteration"},
-		Lookup:  []string{"run_id"},
 	}
 }
 

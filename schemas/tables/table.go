@@ -21,10 +21,6 @@ type Table struct {
 	Columns []Column
 	OrderBy []string
 
-	// Lookup names the columns, a prefix of OrderBy, that hold the parts of a record's key, so that the rows of a
-	// batch's keys are found through the primary index. It is empty for tables that are no anchor.
-	Lookup []string
-
 	// Bookkeeping tables belong to the sink; no event becomes a row of them.
 	Bookkeeping bool
 

@@ -192,7 +192,7 @@ func TestEveryEventHasRows(t *testing.T) {
 			anchored := false
 			for _, b := range set.Blocks() {
 				checkBlock(t, b)
-				anchored = anchored || slices.Contains(tables.Anchors(k.Topic), b.Table.Name)
+				anchored = anchored || slices.ContainsFunc(tables.Anchors(k.Topic), func(a tables.Anchor) bool { return a.Table == b.Table.Name })
 				b.Record.Release()
 			}
 			if !anchored {
