@@ -68,6 +68,14 @@ type subject struct {
 	msg proto.Message
 }
 
+// key is the key that the log has for the event.
+func (s subject) key() string {
+	if m, ok := s.msg.(interface{ GetEnvId() []byte }); ok {
+		return topics.EnvKey(run, uuid.UUID(m.GetEnvId()))
+	}
+	return s.id.String()
+}
+
 // install writes the fixture into a warehouse.
 func install(t *testing.T, conn olap.Conn) {
 	t.Helper()
@@ -87,7 +95,7 @@ func install(t *testing.T, conn olap.Conn) {
 	set := tables.NewSet(memory.DefaultAllocator, catalogue, 1)
 	defer set.Release()
 	for i, s := range fixture() {
-		ev, err := event.New(topics.EnvKey(run, env), s.id, 0, s.msg, nil)
+		ev, err := event.New(s.key(), s.id, 0, s.msg, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
