@@ -79,12 +79,12 @@ func (w *world) design(req *spadepb.DesignRequested) {
 			r := ids.Rollout(env, arm, 0, 0)
 			w.emit(key, r, &spadepb.RolloutCompleted{
 				RunId: req.GetRunId(), EnvId: id, RolloutId: r[:], Iteration: k, Arm: arm,
-				TotalReward: 0.1 + float64(i)/3, Outcome: outcome.Failed, Steps: make([]*spadepb.Step, 2),
+				TotalReward: 0.1 + float64(i)/3 + float64(slot)/7, Outcome: outcome.Failed, Steps: make([]*spadepb.Step, 2),
 			})
 		}
 		w.emit(key, env, &spadepb.RegretEstimated{
 			RunId: req.GetRunId(), EnvId: id, Iteration: k, Chosen: "hint_gap",
-			Estimates: []*spadepb.Estimate{{Estimator: "hint_gap", Value: 1.0 / 3}}, Guarded: slot == 0,
+			Estimates: []*spadepb.Estimate{{Estimator: "hint_gap", Value: 0.1 / float64(3+slot+7*k)}}, Guarded: slot == 0,
 		})
 	}
 	w.emit(key, env, &spadepb.DesignerRewarded{RunId: req.GetRunId(), EnvId: id, Iteration: k, Slot: slot})
@@ -185,6 +185,19 @@ func TestOnPolicyWaitsForItsVersion(t *testing.T) {
 	}
 	if again, err := c.Next(); err != nil || again != nil {
 		t.Fatalf("asked again: %v, %v", again, err)
+	}
+}
+
+func TestOnlyMissingSlotsAreAskedFor(t *testing.T) {
+	c := New(Settings{Run: runs.Run{ID: ids.Run("demo"), Config: config(0)}, Source: observe.NewSource("test")})
+	for _, m := range []proto.Message{&spadepb.PolicyUpdated{PolicyFrom: -1}, &spadepb.DesignRequested{Slot: 2}} {
+		if err := c.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, err := c.Next()
+	if err != nil || len(events) != 4 {
+		t.Fatalf("%d requests, %v; want the four that nobody asked for", len(events), err)
 	}
 }
 

@@ -100,22 +100,29 @@ func TestAnyOrderAndAnyRepeatScoreTheSame(t *testing.T) {
 
 func TestAnOpenGroupHoldsTheOffsetOfItsFirstEvent(t *testing.T) {
 	run := testRun()
-	all := log(t, run, 2) // both accepted
+	all := log(t, run, 2) // both accepted, six events each
 	p := NewPartition(run, observe.NewSource("test"))
-	last := all[len(all)-1]
-	for _, ev := range all {
-		if ev.ID != last.ID {
+	add := func(events ...event.Event) {
+		for _, ev := range events {
 			if _, err := p.Add(ev); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if at, open := p.OldestOpen(topics.Environments); !open || at != 1 {
-		t.Errorf("environments open at %d, %v; want 1", at, open)
+	want := func(environments, rollouts int64) {
+		t.Helper()
+		if at, open := p.OldestOpen(topics.Environments); !open || at != environments {
+			t.Errorf("environments open at %d, %v; want %d", at, open, environments)
+		}
+		if at, open := p.OldestOpen(topics.Rollouts); !open || at != rollouts {
+			t.Errorf("rollouts open at %d, %v; want %d", at, open, rollouts)
+		}
 	}
-	if at, open := p.OldestOpen(topics.Rollouts); !open || at != 5 {
-		t.Errorf("rollouts open at %d, %v; want 5", at, open)
-	}
+	add(all[:5]...)
+	add(all[6:11]...)
+	want(0, 0)
+	add(all[5]) // closes the first
+	want(1, 5)
 }
 
 func TestErrorsOfTheEnvironmentAreNotTheAgents(t *testing.T) {

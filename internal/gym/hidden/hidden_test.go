@@ -66,6 +66,10 @@ func TestShare(t *testing.T) {
 			observations: map[uint64][]string{1: {"guess", "no", "end"}, 2: {"guess", "no", "end"}},
 			solutions:    map[uint64][]string{1: {"5", "8"}, 2: {"5", "2"}},
 		}, 1},
+		"seen before, and not shown again": {&scripted{
+			observations: map[uint64][]string{1: {"key 4", "now", "end"}, 2: {"key 6", "now", "end"}},
+			solutions:    map[uint64][]string{1: {"go", "4"}, 2: {"go", "6"}},
+		}, 0},
 		"no solution": {&scripted{
 			observations: map[uint64][]string{1: {"guess"}, 2: {"guess"}},
 		}, 0},
