@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -87,27 +86,5 @@ func TestIndexApplyOthers(t *testing.T) {
 	}
 	if len(x.Entries()) != 0 {
 		t.Error("entries of nothing")
-	}
-}
-
-func TestPin(t *testing.T) {
-	a, b, c := uuid.UUID{3}, uuid.UUID{1}, uuid.UUID{2, 9}
-	given := []uuid.UUID{a, b, c, b}
-	digest, n, sorted := Pin(given)
-	if n != 3 || !slices.Equal(sorted, []uuid.UUID{b, c, a}) {
-		t.Errorf("count %d, sorted %v", n, sorted)
-	}
-	if !slices.Equal(given, []uuid.UUID{a, b, c, b}) {
-		t.Error("the argument was changed")
-	}
-	if other, _, _ := Pin([]uuid.UUID{c, a, b}); other != digest {
-		t.Error("the order makes a difference")
-	}
-	if other, _, _ := Pin([]uuid.UUID{c, a}); other == digest {
-		t.Error("the set makes no difference")
-	}
-	empty, n, _ := Pin(nil)
-	if want := "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; hex.EncodeToString(empty[:]) != want || n != 0 {
-		t.Errorf("digest of nothing is %x", empty)
 	}
 }

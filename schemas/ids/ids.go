@@ -60,7 +60,7 @@ func Evaluation(run uuid.UUID, version int64, suite, task string, seedIndex int)
 	return derive("evaluation", run.String(), strconv.FormatInt(version, 10), suite, task, strconv.Itoa(seedIndex))
 }
 
-// Document is the id of a document, or of one chunk of it, by the SHA-256 of its text.
+// Document is the id of a document, or of one chunk of it, by the SHA-256 of its title, a line feed and its text.
 func Document(sha256 []byte) uuid.UUID { return derive("document", hex.EncodeToString(sha256)) }
 
 // Point is the id of something in a vector collection, by what it is and its own id.
