@@ -5,6 +5,7 @@ import (
 	"io"
 
 	chdb "github.com/seed256f7767/spade/internal/embedded/clickhouse/child"
+	"github.com/seed256f7767/spade/internal/embedded/supervisor"
 	"github.com/seed256f7767/spade/internal/gym"
 )
 
@@ -14,7 +15,8 @@ type child func(ctx context.Context, args []string, stdin io.Reader, stdout, std
 // children is every hidden entry point by its first argument.
 func children() map[string]child {
 	return map[string]child{
-		chdb.Command:     chdb.Main,
-		gym.ChildCommand: gym.Main,
+		chdb.Command:       chdb.Main,
+		gym.ChildCommand:   gym.Main,
+		supervisor.Command: supervisor.Main,
 	}
 }

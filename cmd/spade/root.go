@@ -36,11 +36,8 @@ embedded, with their data under ./.spade.`,
 		return withNext(usage(err), fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))
 	})
 	root.AddCommand(
-		newConfig(c),
-		newEnv(c),
-		newInstall(c),
-		newVersion(c),
-		newCompletion(c),
+		newUp(c), newRun(c), newCorpus(c), newEnv(c), newEvents(c), newSQL(c), newRuns(c), newShow(c), newDigest(c),
+		newInstall(c), newDoctor(c), newConfig(c), newVersion(c), newCompletion(c),
 	)
 	return root
 }
@@ -58,6 +55,16 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) > len(names) {
 			return withNext(usage(fmt.Errorf("%s: unexpected argument %q", cmd.CommandPath(), args[len(names)])),
 				cmd.CommandPath()+" --help shows examples")
+		}
+		return nil
+	}
+}
+
+// atLeastOne accepts one argument or more.
+func atLeastOne(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return exactArgs(name)(cmd, args)
 		}
 		return nil
 	}

@@ -1,0 +1,129 @@
+package endpoints
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/embedded"
+	"github.com/seed256f7767/spade/internal/embedded/clickhouse"
+	"github.com/seed256f7767/spade/internal/embedded/clickhouse/sqlguard"
+	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/vector"
+)
+
+// Settings is what code passes.
+type Settings struct {
+	Logger   *slog.Logger // nil drops what is logged
+	Purpose  string       // the command, for the supervisor's log
+	Services []embedded.Service
+	Linger   time.Duration // how long embedded services outlive the command; 0 = a few seconds
+	Command  []string      // starts the supervisor; nil = this program
+}
+
+// Services is where the services are.
+type Services struct {
+	At app.Endpoints
+	// Reader is the warehouse as a person's SQL reaches it: by the user who may only read, where there is one.
+	Reader olap.Config
+	// ReaderLimits go with a person's SQL where the server has no such user. Nil: it has.
+	ReaderLimits *sqlguard.Limits
+	Lease        *embedded.Lease
+	Endpoints    embedded.Endpoints
+}
+
+// Connect finds the services that set asks for, all where it asks for none, and waits until they can be used. Close gives
+// them up.
+func Connect(ctx context.Context, l config.Loaded, set Settings) (*Services, error) {
+	s, err := Open(ctx, l, set)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Wait(ctx, set.Services...); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Open is Connect without the wait.
+func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error) {
+	lease, err := embedded.Connect(ctx, leaseConfig(l.Config, set), embedded.Settings{
+		Logger: set.Logger, Purpose: set.Purpose, Services: set.Services, Command: set.Command,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Services{Lease: lease}, nil
+}
+
+// Wait waits until the services can be used, all that were asked for when none is named, and learns where they are.
+func (s *Services) Wait(ctx context.Context, services ...embedded.Service) error {
+	e, err := s.Lease.Wait(ctx, services...)
+	if err != nil {
+		return err
+	}
+	s.fill(e)
+	return nil
+}
+
+// Close gives the services up; embedded ones end when nobody else needs them.
+func (s *Services) Close() error { return s.Lease.Close() }
+
+func (s *Services) fill(e embedded.Endpoints) {
+	s.Endpoints = e
+	s.At = app.Endpoints{
+		Kafka:      e.Kafka,
+		ClickHouse: olap.Config{URL: e.ClickHouse.URL, User: e.ClickHouse.User, Password: e.ClickHouse.Password},
+		Qdrant:     vector.Config{Addr: e.Qdrant.Addr, APIKey: e.Qdrant.APIKey, TLS: e.Qdrant.TLS},
+	}
+	s.Reader = s.At.ClickHouse
+	s.Reader.Database = clickhouse.DefaultDatabase
+	s.ReaderLimits = nil
+	if e.ClickHouse.Reader.IsZero() {
+		s.ReaderLimits = &sqlguard.Limits{}
+	} else {
+		s.Reader.User, s.Reader.Password = clickhouse.Reader, e.ClickHouse.Reader
+	}
+}
+
+func leaseConfig(c config.Config, set Settings) embedded.Config {
+	return embedded.Config{
+		Dir: c.Data, External: external(c), Linger: set.Linger, Library: c.Libchdb, Cache: c.Cache,
+	}
+}
+
+// external are the services whose addresses the configuration names.
+func external(c config.Config) embedded.Endpoints {
+	var e embedded.Endpoints
+	if len(c.Kafka.Brokers) > 0 {
+		e.Kafka = bus.Config{
+			Brokers: c.Kafka.Brokers, User: c.Kafka.User, Password: c.Kafka.Password, Mechanism: mechanism(c.Kafka),
+			TLS: bus.TLS{Enabled: c.Kafka.TLS, CAFile: c.Kafka.CA},
+		}
+	}
+	if c.ClickHouse.URL != "" {
+		e.ClickHouse = embedded.ClickHouseEndpoint{URL: c.ClickHouse.URL, User: c.ClickHouse.User, Password: c.ClickHouse.Password}
+	}
+	if c.Qdrant.Addr != "" {
+		e.Qdrant = embedded.QdrantEndpoint{Addr: c.Qdrant.Addr, APIKey: c.Qdrant.APIKey, TLS: c.Qdrant.TLS}
+	}
+	return e
+}
+
+// mechanism is Kafka's name of the SASL login: a user alone means PLAIN.
+func mechanism(k config.Kafka) string {
+	if k.SASL == "" && k.User != "" {
+		return "PLAIN"
+	}
+	return strings.ToUpper(k.SASL)
+}
+
+// AllExternal reports whether the configuration names every service, so that nothing embedded is needed.
+func AllExternal(c config.Config) bool {
+	return len(c.Kafka.Brokers) > 0 && c.ClickHouse.URL != "" && c.Qdrant.Addr != ""
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
+	"github.com/seed256f7767/spade/internal/embedded"
+)
+
+// printedLinger is how long services that only --print-env started wait for the client that the lines are for.
+const printedLinger = 10 * time.Minute
+
+func newUp(c *cli) *cobra.Command {
+	var printEnv bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Keep the embedded services running in the foreground",
+		Long: `Starts the embedded Kafka, ClickHouse and Qdrant of the data folder, unless they run, and keeps them until
+it is interrupted. Other commands start them by themselves. --print-env prints what other clients need to
+reach them, passwords included, and ends; services that it started stay for ten minutes.`,
+		Example: `  spade up
+  eval "$(spade up --print-env)" && curl -u "$CLICKHOUSE_READER_USER:$CLICKHOUSE_READER_PASSWORD" "$SPADE_CLICKHOUSE_URL" --data 'SELECT 1'`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			l, log, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			set := endpoints.Settings{Logger: log, Purpose: "spade up"}
+			if printEnv {
+				set.Linger = printedLinger
+			}
+			s, err := endpoints.Connect(cmd.Context(), l, set)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			if printEnv {
+				return s.WriteEnv(c.out)
+			}
+			return c.hold(cmd.Context(), s)
+		},
+	}
+	cmd.Flags().BoolVar(&printEnv, "print-env", false, "print the environment of other clients and end")
+	return cmd
+}
+
+// hold says where the services are and waits for the end, the user's or theirs.
+func (c *cli) hold(ctx context.Context, s *endpoints.Services) error {
+	style := c.style(c.out)
+	for _, line := range [][2]string{
+		{string(embedded.Kafka), fmt.Sprint(s.At.Kafka.Brokers)}, {string(embedded.ClickHouse), s.At.ClickHouse.URL},
+		{string(embedded.Qdrant), s.At.Qdrant.Addr},
+	} {
+		if _, err := fmt.Fprintf(c.out, "%s  %-10s  %s\n", style.Good("ready"), line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(c.err, "interrupt to stop; spade up --print-env prints what other clients need")
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.Lease.Done():
+		return s.Lease.Err()
+	}
+}
