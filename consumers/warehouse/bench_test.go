@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 
-	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/ids"
 	"github.com/seed256f7767/spade/schemas/spadepb"
@@ -59,7 +59,7 @@ func benchEvents(b *testing.B, n int) []event.Event {
 // last row, against the same blocks inserted by ArrowStream with nothing around them.
 func BenchmarkSink(b *testing.B) {
 	const partitions = 4
-	_, conn := warehousetest.Start(b)
+	_, conn := olaptest.Start(b)
 	events := benchEvents(b, benchRollouts)
 	b.Run("raw", func(b *testing.B) { benchRaw(b, NewClickHouse(conn), events) })
 	b.Run("sink", func(b *testing.B) {
@@ -75,7 +75,7 @@ func BenchmarkSink(b *testing.B) {
 		cpu := 0.0
 		for b.Loop() {
 			b.StopTimer()
-			warehousetest.Reset(b, conn)
+			olaptest.Reset(b, conn)
 			s := busSink(b, client, NewClickHouse(conn), partitions)
 			b.StartTimer()
 			start, used := time.Now(), cpuSeconds(b)

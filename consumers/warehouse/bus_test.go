@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
@@ -112,7 +112,7 @@ func TestEndToEnd(t *testing.T) {
 	const partitions = 3
 	broker := bustest.Start(t)
 	client := broker.Client(t)
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +171,8 @@ func checkNames(t *testing.T, conn olap.Conn) {
 		"evaluations": "event_id", "replay_checks": "event_id", "dead_letters": "(topic, partition, offset)",
 		"iterations": "iteration", "design_requests": "env_id",
 	} {
-		rows := warehousetest.Value[uint64](t, conn, "SELECT count() FROM spade."+name)
-		distinct := warehousetest.Value[uint64](t, conn, "SELECT uniqExact("+id+") FROM spade."+name)
+		rows := olaptest.Value[uint64](t, conn, "SELECT count() FROM spade."+name)
+		distinct := olaptest.Value[uint64](t, conn, "SELECT uniqExact("+id+") FROM spade."+name)
 		if rows == 0 || rows != distinct {
 			t.Errorf("%s: %d rows, %d ids", name, rows, distinct)
 		}
@@ -192,7 +192,7 @@ func checkNames(t *testing.T, conn olap.Conn) {
 		"SELECT toString(finished_at >= started_at) FROM spade.runs":                              "1",
 		"SELECT toString(countIf(ingested_at < event_time - INTERVAL 1 SECOND)) FROM spade.steps": "0",
 	} {
-		if got := warehousetest.Value[string](t, conn, query); got != want {
+		if got := olaptest.Value[string](t, conn, query); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/consumers/warehouse/audit"
-	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -36,11 +36,11 @@ func wantLog(t testing.TB, conn olap.Conn, l audit.Reader, names []string) {
 
 // TestServerCrashAnywhere is TestCrashAnywhere on the real engine, at some of the calls.
 func TestServerCrashAnywhere(t *testing.T) {
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	l := makeLog(rand.New(rand.NewPCG(31, 32)), 16)
 	modes := []string{"before", "after", "lost"}
 	for at := 1; ; at += 9 {
-		warehousetest.Reset(t, conn)
+		olaptest.Reset(t, conn)
 		f := &faulty{Store: NewClickHouse(conn), at: at, mode: modes[at/9%3]}
 		runToEnd(t, f, l, rand.New(rand.NewPCG(3, uint64(at))))
 		wantLog(t, conn, l, l.topics())
@@ -55,11 +55,11 @@ func TestServerCrashAnywhere(t *testing.T) {
 
 // TestServerStalledWriter is TestStalledWriter on the real engine, whose tables remember one token.
 func TestServerStalledWriter(t *testing.T) {
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	l := makeLog(rand.New(rand.NewPCG(41, 42)), 16)
 	refused := int64(0)
 	for at := 4; ; at += 7 {
-		warehousetest.Reset(t, conn)
+		olaptest.Reset(t, conn)
 		for _, table := range []string{"environment_events", "environment_documents", "neighbours", "rollouts", "dropped_rollouts", "steps", "document_events"} {
 			if err := conn.Exec(t.Context(), "ALTER TABLE spade."+table+" MODIFY SETTING non_replicated_deduplication_window = 1"); err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func TestServerStalledWriter(t *testing.T) {
 
 // TestServerClaims: each write needs the claim at the moment it is executed.
 func TestServerClaims(t *testing.T) {
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	store := NewClickHouse(conn)
 	p := Place{"spade.rollouts", 3}
 	first, second := Writer{Group, 1, 1}, Writer{Group, 2, 2}
@@ -113,7 +113,7 @@ func TestServerClaims(t *testing.T) {
 
 // TestServerLargeLookup asks for more events than one statement can name.
 func TestServerLargeLookup(t *testing.T) {
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	l := makeLog(rand.New(rand.NewPCG(51, 52)), 5000)
 	s := testSink(t, NewClickHouse(conn), memory.DefaultAllocator, func(event.Record) {})
 	s.cfg.FlushBytes, s.cfg.FlushIdle = 350<<10, time.Hour

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/inspect"
-	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/clickhousetest"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/ids"
 )
 
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestShow(t *testing.T) {
-	_, conn := warehousetest.Start(t)
+	_, conn := olaptest.Start(t)
 	install(t, conn)
 	for kind, id := range map[string]string{
 		"run": "first", "environment": env.String(), "refused": refused.String(), "rollout": hinted.String(), "document": document.String(),

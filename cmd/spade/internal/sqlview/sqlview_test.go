@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/sqlview"
-	"github.com/seed256f7767/spade/consumers/warehouse/warehousetest"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/clickhousetest"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/sqlguard"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 )
 
 func TestMain(m *testing.M) {
@@ -26,9 +26,9 @@ const three = `SELECT number AS n, concat('x', char(27), toString(number)) AS te
 	FROM numbers(3) ORDER BY n;`
 
 func TestFormats(t *testing.T) {
-	server, conn := warehousetest.Start(t)
+	server, conn := olaptest.Start(t)
 	_ = conn
-	reader := warehousetest.OpenReader(t, server)
+	reader := olaptest.OpenReader(t, server)
 	query := func(format, sql string) string {
 		t.Helper()
 		var out bytes.Buffer

@@ -1,8 +1,8 @@
-// Package warehousetest gives tests a warehouse: the embedded ClickHouse with every table. A package that uses it calls
+// Package olaptest gives tests a warehouse: the embedded ClickHouse with every table. A package that uses it calls
 // clickhousetest.Child first in its TestMain.
 //
 // Begin at Start.
-package warehousetest
+package olaptest
 
 import (
 	"context"
