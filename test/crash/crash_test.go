@@ -85,20 +85,36 @@ func parse(t *testing.T, out string) summary {
 func TestAKilledRunEndsLikeAnUninterruptedOne(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 3), setting(t, "CRASH_SEED", 1)
 	p := build(t)
-	want := p.finish(t, t.TempDir())
+	want := p.finish(t, folder(t))
 	t.Logf("seed %d; uninterrupted: %+v", seed, want)
 
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	data := t.TempDir()
+	data := folder(t)
 	kills := 0
 	for kills < rounds {
 		// A finished run leaves nothing to kill: the next one begins on a fresh folder.
 		if s, done := p.interrupt(t, data, random, &kills, rounds); done {
 			compare(t, p, data, s, want)
-			data = t.TempDir()
+			data = folder(t)
 		}
 	}
 	compare(t, p, data, p.finish(t, data), want)
+}
+
+// folder is a data folder that is removed once its services have ended.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Cleanup(func() {
+		for range 300 {
+			if len(find(t, dir, "supervisor", 0)) == 0 {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Errorf("the services of %s do not end", dir)
+	})
+	return dir
 }
 
 func setting(t *testing.T, name string, otherwise int) int {

@@ -32,6 +32,11 @@ type brain struct {
 
 	train sync.Mutex // held while the plugin opens or trains: one of these at a time
 
+	// ready is closed once the plugin holds a version. Roles start before the leader has read where training stands, and
+	// what they ask waits until then.
+	ready     chan struct{}
+	readyOnce sync.Once
+
 	mu      sync.Mutex // guards the following
 	plugin  *host.Plugin
 	version int64
@@ -46,7 +51,7 @@ var (
 
 // launch starts the plugin, so that its name is known.
 func launch(ctx context.Context, command []string, log *slog.Logger) (*brain, error) {
-	b := &brain{command: command, log: log}
+	b := &brain{command: command, log: log, ready: make(chan struct{})}
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -84,6 +89,7 @@ func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
 			return err
 		}
 		b.keep(0, ck)
+		b.readyOnce.Do(func() { close(b.ready) })
 		update = b.update(p, plugins.Result{Version: 0, Checkpoint: ck, Roles: p.Info().Roles})
 		return nil
 	})
@@ -107,7 +113,11 @@ func (b *brain) Restore(ctx context.Context, u *spadepb.PolicyUpdated) error {
 		return fmt.Errorf("checkpoint of version %d has another content than its SHA-256 says", u.GetPolicyTo())
 	}
 	b.keep(u.GetPolicyTo(), state)
-	return b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) })
+	if err := b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) }); err != nil {
+		return err
+	}
+	b.readyOnce.Do(func() { close(b.ready) })
+	return nil
 }
 
 // Train streams an iteration's rows to the plugin.
@@ -133,10 +143,15 @@ func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (
 	return update, err
 }
 
-// Generate asks the plugin.
+// Generate asks the plugin, once it holds a version.
 func (b *brain) Generate(
 	ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt,
 ) (out []policy.Completion, err error) {
+	select {
+	case <-b.ready:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the policy: %w", ctx.Err())
+	}
 	err = b.retry(ctx, func(p *host.Plugin) error {
 		out, err = p.Generate(ctx, role, version, prompts)
 		return err

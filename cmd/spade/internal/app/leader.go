@@ -47,6 +47,7 @@ type leader struct {
 	evaluator *evaluator.Evaluator
 	asked     int64 // version after which training was last asked for; its update is on the way
 	evaluated map[int64]bool
+	began     time.Time
 
 	mu     sync.Mutex // guards the following
 	status coordinator.Status

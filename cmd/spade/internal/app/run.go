@@ -84,7 +84,7 @@ func (s *Services) newLeader(run runs.Run, tasks []evaluator.Task, b *brain) *le
 		set.Checkpoints = s.checkpoints
 	}
 	return &leader{
-		run: run, bus: s.Bus, learner: b, evaluator: e,
+		began: time.Now(), run: run, bus: s.Bus, learner: b, evaluator: e,
 		coord: coordinator.New(coordinator.Settings{
 			Run: run, Source: observe.NewSource("coordinator"), Episodes: e.Episodes(),
 		}),
@@ -163,7 +163,7 @@ func (l *leader) state(run runs.Run, began int) progress.State {
 		Slots: int(run.Config.GetDesigns()), SlotsDone: status.SlotsDone,
 		Expected: status.Expected, ExpectedDone: status.ExpectedDone,
 	}
-	var before time.Time
+	before := l.began
 	for _, c := range closed {
 		st.History = append(st.History, iterationState(c, before))
 		before = c.at
@@ -171,6 +171,7 @@ func (l *leader) state(run runs.Run, began int) progress.State {
 	return st
 }
 
+// iterationState is what the view shows of a closed iteration. before is when the one before it was closed.
 func iterationState(c closedIteration, before time.Time) progress.Iteration {
 	m := c.summary
 	it := progress.Iteration{
@@ -179,8 +180,6 @@ func iterationState(c closedIteration, before time.Time) progress.Iteration {
 		Plain: m.GetRewardPlain(), Hinted: m.GetRewardHinted(), Regret: m.GetRegret(),
 		Unlearnable: m.GetUnlearnableGapShare(),
 	}
-	if !before.IsZero() {
-		it.Took = c.at.Sub(before)
-	}
+	it.Took = c.at.Sub(before)
 	return it
 }
