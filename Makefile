@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin
 BUILD   := .build
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X main.version=$(VERSION)
+LDFLAGS := -X github.com/seed256f7767/spade/internal/observe.version=$(VERSION)
 # Packages under test start servers and sandboxed children: more of them at once than cores only makes each slower.
 PARALLEL ?= 2
 # A race-instrumented binary takes several times the time and memory, so `make race` takes the packages that share memory

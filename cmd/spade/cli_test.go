@@ -143,7 +143,7 @@ func TestMistakesAreExitCode2AndSayWhatToDo(t *testing.T) {
 }
 
 func TestVersionAndCompletion(t *testing.T) {
-	if r := spade(t, nil, "version"); r.code != exitOK || !strings.HasPrefix(r.out, "spade development (go") {
+	if r := spade(t, nil, "version"); r.code != exitOK || !strings.HasPrefix(r.out, "spade ") {
 		t.Errorf("%+v", r)
 	}
 	if r := spade(t, nil, "version", "--json"); !strings.HasPrefix(r.out, `{"arch":`) {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedded"
+	"github.com/seed256f7767/spade/internal/observe"
 )
 
 func newDoctor(c *cli) *cobra.Command {
@@ -55,7 +56,7 @@ type examiner struct {
 func (e *examiner) checks() []doctor.Check {
 	l := e.loaded
 	checks := []doctor.Check{
-		doctor.Platform(version), doctor.DataFolder(l.Data), doctor.Loopback(), doctor.Plugin(pluginCommand(l.Plugin)), doctor.Python(),
+		doctor.Platform(observe.Build()), doctor.DataFolder(l.Data), doctor.Loopback(), doctor.Plugin(pluginCommand(l.Plugin)), doctor.Python(),
 		doctor.Sandbox(e.sandbox),
 	}
 	if !endpoints.AllExternal(l.Config) {

@@ -42,12 +42,12 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if errors.Is(err, errRefused) {
 		return exitFailure
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(c.err, "spade: interrupted")
-		return exitFailure
-	}
 	style := c.style(c.err)
-	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	text := err.Error()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		text = "interrupted"
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
 		prefix := style.Bad("spade:")
 		if i > 0 {

@@ -6,10 +6,9 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-)
 
-// version is set by the linker; the Makefile takes it from the repository.
-var version = "development"
+	"github.com/seed256f7767/spade/internal/observe"
+)
 
 func newVersion(c *cli) *cobra.Command {
 	var asJSON bool
@@ -22,10 +21,10 @@ func newVersion(c *cli) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return json.NewEncoder(c.out).Encode(map[string]string{
-					"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					"version": observe.Build(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(c.out, "spade %s (%s %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.out, "spade %s (%s %s/%s)\n", observe.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -47,8 +47,14 @@ func (s *Source) Stamp(started time.Time) *spadepb.Observed {
 	}
 }
 
-// Build is the version of this program as the Go tool recorded it.
+// version is set by the linker; the Makefile takes it from the repository.
+var version string
+
+// Build is the version of this program, else what the Go tool recorded.
 func Build() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -110,10 +110,13 @@ func (r *Run) printClosed(s State) error {
 }
 
 func line(s State, it Iteration, eta string) string {
+	took := ""
+	if it.Took > 0 {
+		took = " in " + it.Took.Round(10*time.Millisecond).String()
+	}
 	return fmt.Sprintf("iteration %d/%d: designed %d, accepted %d, rejected %d; plain %.3f, hinted %.3f, regret %s; "+
-		"%s rollouts, %s steps in %s%s", it.Iteration+1, s.Iterations, it.Designed, it.Accepted, it.Rejected,
-		it.Plain, it.Hinted, signed(it.Regret), count(int64(it.Rollouts)), count(it.Steps),
-		it.Took.Round(10*time.Millisecond), eta)
+		"%s rollouts, %s steps%s%s", it.Iteration+1, s.Iterations, it.Designed, it.Accepted, it.Rejected,
+		it.Plain, it.Hinted, signed(it.Regret), count(int64(it.Rollouts)), count(it.Steps), took, eta)
 }
 
 func (r *Run) eta(s State) string {
