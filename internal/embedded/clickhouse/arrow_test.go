@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -153,6 +154,13 @@ func TestCutInsert(t *testing.T) {
 	}
 	if n := count(t, conn, "SELECT count() FROM steps"); n != 0 {
 		t.Errorf("a cut insert left %d rows", n)
+	}
+	broken = io.MultiReader(strings.NewReader("1,a,b,0,0\n2,a,b,0,0\n"), failingReader{}) // cut between rows
+	if err := conn.InsertFormat(oneBlock(t.Context(), "y"), "CSV", "INSERT INTO steps", broken); err == nil {
+		t.Fatal("a cut insert succeeded")
+	}
+	if n := count(t, conn, "SELECT count() FROM steps"); n != 0 {
+		t.Errorf("an insert that was cut between rows left %d", n)
 	}
 	if err := conn.InsertFormat(oneBlock(t.Context(), "x"), "ArrowStream", "INSERT INTO steps", bytes.NewReader(data)); err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ func TestStartErrors(t *testing.T) {
 	t.Run("no answer", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		s := newServer(t, clickhousetest.Config(t.TempDir()), embedded.Settings{Command: []string{"/bin/sh", "-c", "exec sleep 60"}})
+		s := newServer(t, clickhousetest.Config(t.TempDir()), embedded.Settings{Command: []string{"/bin/sh", "-c", "exec sleep 3600"}})
 		if err := s.Start(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}

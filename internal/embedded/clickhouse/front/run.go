@@ -224,9 +224,6 @@ func (h *Handler) insert(req *request, in sqlguard.Insert, data io.Reader) (engi
 		return engine.Stats{}, err
 	}
 	defer conn.Close()
-	if in.Format == "Values" {
-		data = &trimmer{in: data}
-	}
 	stream, err := conn.Insert(in.Head, in.Format, req.params...)
 	if err != nil {
 		return engine.Stats{}, err
