@@ -6,11 +6,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed256f7767/spade/analytics/migrations"
 	"github.com/seed256f7767/spade/consumers/memory"
 	"github.com/seed256f7767/spade/consumers/warehouse"
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/observe"
-	"github.com/seed256f7767/spade/schemas/tables"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -53,14 +53,8 @@ func (s *Services) openMemory(ctx context.Context) error {
 }
 
 func (s *Services) openWarehouse(ctx context.Context) error {
-	catalogue, err := tables.New()
-	if err != nil {
-		return err
-	}
-	for _, statement := range catalogue.Statements() {
-		if err := s.warehouse.Exec(ctx, statement.SQL); err != nil {
-			return fmt.Errorf("define %s in the warehouse: %w", statement.Name, err)
-		}
+	if err := migrations.Install(ctx, s.warehouse); err != nil {
+		return fmt.Errorf("install the warehouse's tables: %w", err)
 	}
 	set := warehouse.Settings{
 		Logger: s.Log, Log: s.Bus, Store: warehouse.NewClickHouse(s.warehouse),
@@ -69,7 +63,8 @@ func (s *Services) openWarehouse(ctx context.Context) error {
 	if s.Config.Embeddings.URL == "" {
 		set.Embedder = rowEmbedder{s.Embedder}
 	}
-	s.sink, err = warehouse.New(warehouse.NewDefaultConfig(), set)
+	sink, err := warehouse.New(warehouse.NewDefaultConfig(), set)
+	s.sink = sink
 	return err
 }
 
