@@ -43,6 +43,7 @@ type proc struct {
 	out    *os.File
 	frames *wire.Reader
 	layers sandbox.Layer
+	memory uint64 // its limit
 	// done is closed when the process has ended and was waited for.
 	done chan struct{}
 
@@ -77,7 +78,7 @@ func startProc(command []string, hello wire.Hello) (_ *proc, err error) {
 	}
 	closeAll(pipes[0], pipes[3], pipes[5])
 
-	p := &proc{cmd: cmd, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), done: make(chan struct{})}
+	p := &proc{cmd: cmd, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), memory: hello.MemoryBytes, done: make(chan struct{})}
 	go p.reap(pipes[4])
 	if _, err := rand.Read(p.nonce[:]); err != nil {
 		p.close()
@@ -167,11 +168,11 @@ func (p *proc) death(reason *deathError) *deathError {
 	if p.reason != nil {
 		return p.reason
 	}
-	return diagnose(p.cmd.ProcessState, string(p.stderr))
+	return diagnose(p.cmd.ProcessState, string(p.stderr), p.memory)
 }
 
 // diagnose reads the status and the last words of a worker that nobody killed on purpose.
-func diagnose(state *os.ProcessState, stderr string) *deathError {
+func diagnose(state *os.ProcessState, stderr string, memory uint64) *deathError {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(stderr, "\uFFFD")), "\n")
 	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
@@ -185,6 +186,9 @@ func diagnose(state *os.ProcessState, stderr string) *deathError {
 		return &deathError{causeCrashed, "the worker made a system call that the sandbox forbids"}
 	case status.Signaled():
 		return &deathError{causeCrashed, "the worker was ended by signal " + status.Signal().String()}
+	case memory > 0 && peakRSS(state) > memory/4*3:
+		// The interpreter's own runtime does not check each of its requests for memory: its collector crashes on some.
+		return &deathError{causeMemory, memoryText}
 	}
 	return &deathError{causeCrashed, strings.TrimSpace(fmt.Sprintf("the worker ended with status %d %s", state.ExitCode(), line))}
 }

@@ -240,6 +240,42 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// A clock that ends a call which goes well the second time leaves its mark on every call that may have been the one.
+func TestClockLeavesItsMark(t *testing.T) {
+	p := newPool(t, Config{CallTimeout: time.Second})
+	for _, n := range []int{1, 3} {
+		w := open(t, p, counting)
+		resets, actions := make([]Reset, 5), make([]Action, n)
+		for i := range resets {
+			resets[i] = Reset{Episode: i}
+		}
+		for i := range actions {
+			actions[i] = Action{Episode: i, Text: "up"}
+		}
+		if _, err := w.Reset(t.Context(), resets); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(w.proc.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.Step(t.Context(), actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range got {
+			if s.Observation != "1 of 5" || !s.Nondeterministic {
+				t.Errorf("%d calls: got %+v", n, s)
+			}
+		}
+		if got, err = w.Step(t.Context(), actions); err != nil || got[0].Observation != "2 of 5" || got[0].Nondeterministic {
+			t.Errorf("%d calls, afterwards: %+v, %v", n, got, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // After 200 workers, many of them killed, nothing of them is left: no process, no zombie, no descriptor.
 func TestNothingIsLeft(t *testing.T) {
 	before := descriptors(t, os.Getpid())
@@ -274,39 +310,6 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("descriptors before %v, after %v", before, after)
 	}
 }
-
-const holderCommand = "__holder"
-
-// holderMain is a process that holds two busy workers, says their numbers and waits to be killed.
-func holderMain() int {
-	ctx := context.Background()
-	p, err := NewPool(Config{Spares: -1}, Settings{})
-	if err != nil {
-		return 1
-	}
-	if err := p.Start(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	for range 2 {
-		w, err := p.Open(ctx, Source{Runtime: RuntimeStarlark, Code: endless})
-		if err != nil {
-			return 1
-		}
-		if _, err := w.Reset(ctx, []Reset{{}}); err != nil {
-			return 1
-		}
-		fmt.Println(w.proc.cmd.Process.Pid)
-		go w.Step(ctx, []Action{{Text: "up"}}) //nolint:errcheck // it never answers
-	}
-	select {}
-}
-
-// endless is a source whose step takes hours in a few interpreter steps, so that the worker never looks at its input.
-var endless = strings.Replace(counting, `    if action == "up":`, `    x = 3
-    for _ in range(64):
-        x = x * x
-    if action == "up":`, 1)
 
 func TestWorkersDieWithTheirParent(t *testing.T) {
 	cmd := exec.Command(os.Args[0], holderCommand)

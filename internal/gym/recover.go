@@ -15,8 +15,12 @@ type recovery[Q, A any] struct {
 	calls   []Q
 	answers []A
 	careful bool
-	// tried is the call under which a process died in careful mode, plus one; a second death there is its own fault.
+	// tried is the call under which a process died when nothing else was under way, plus one; a second death there is its
+	// own fault.
 	tried int
+	// last is the cause of the death before. When the calls are made one by one and one of them ends its process by the
+	// same limit that ended the batch, that was its second time.
+	last Cause
 	// suspects are the calls, from and to, one of which ran into the wall clock before it was known which.
 	suspects [2]int
 }
@@ -26,10 +30,13 @@ func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 	r.w.pool.log.DebugContext(ctx, "environment worker lost", "cause", string(death.cause), "reason", death.text)
 	next := len(r.answers)
 	switch {
-	case r.careful && r.tried == next+1:
+	case r.careful && (r.tried == next+1 || death.cause == r.last && death.cause != causeCrashed):
 		r.answers = append(r.answers, r.v.faulty(r.calls[next], death.fault()))
 		r.w.forget(r.v.asked(r.calls[next]))
 		r.suspects = [2]int{} // it was this one
+		if death.cause == causeTimeout {
+			death = &deathError{causeCrashed, death.text} // a clock gives each call its own second chance
+		}
 	case death.cause == causeTimeout:
 		r.suspects = [2]int{next, len(r.calls)}
 		if r.careful || next+1 == len(r.calls) {
@@ -39,7 +46,7 @@ func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 	if r.careful || next+1 == len(r.calls) {
 		r.tried = next + 1
 	}
-	r.careful = true
+	r.careful, r.last = true, death.cause
 	if err := r.w.replay(ctx); err != nil {
 		return r.abandon(err)
 	}
