@@ -17,12 +17,13 @@ const printedLinger = 10 * time.Minute
 
 func newUp(c *cli) *cobra.Command {
 	var printEnv bool
+	var linger time.Duration
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Keep the embedded services running in the foreground",
 		Long: `Starts the embedded Kafka, ClickHouse and Qdrant of the data folder, unless they run, and keeps them until
 it is interrupted. Other commands start them by themselves. --print-env prints what other clients need to
-reach them, passwords included, and ends; services that it started stay for ten minutes.`,
+reach them, passwords included, and ends; services that it started stay for --linger.`,
 		Example: `  spade up
   eval "$(spade up --print-env)" && curl -u "$CLICKHOUSE_READER_USER:$CLICKHOUSE_READER_PASSWORD" "$SPADE_CLICKHOUSE_URL" --data 'SELECT 1'`,
 		Args: exactArgs(),
@@ -33,7 +34,7 @@ reach them, passwords included, and ends; services that it started stay for ten 
 			}
 			set := endpoints.Settings{Logger: log, Purpose: "spade up"}
 			if printEnv {
-				set.Linger = printedLinger
+				set.Linger = linger
 			}
 			s, err := endpoints.Connect(cmd.Context(), l, set)
 			if err != nil {
@@ -46,6 +47,7 @@ reach them, passwords included, and ends; services that it started stay for ten 
 			return c.hold(cmd.Context(), s)
 		},
 	}
+	cmd.Flags().DurationVar(&linger, "linger", printedLinger, "how long services that --print-env started wait for a client of the program")
 	cmd.Flags().BoolVar(&printEnv, "print-env", false, "print the environment of other clients and end")
 	return cmd
 }
