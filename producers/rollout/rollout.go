@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed256f7767/spade/internal/deadletter"
+	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/play"
 	"github.com/seed256f7767/spade/internal/policy"
@@ -83,6 +85,10 @@ func (p *Player) arm(
 	}
 	started := time.Now()
 	worker, err := p.Workers.Open(ctx, design.GetRuntime(), design.GetCode())
+	var refused *gym.SourceError
+	if errors.As(err, &refused) {
+		return p.dropped(ok, arm, n, refused.Error(), started)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open worker: %w", err)
 	}
@@ -100,6 +106,27 @@ func (p *Player) arm(
 	events := make([]event.Event, n)
 	for i := range episodes {
 		if events[i], err = p.event(ok, arm, i, &episodes[i], worker.Tier(), started); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// dropped ends the episodes of an arm whose source cannot be loaded although the gate could: they will not be played.
+func (p *Player) dropped(
+	ok *spadepb.EnvironmentAccepted, arm string, n int, reason string, started time.Time,
+) ([]event.Event, error) {
+	env := uuid.UUID(ok.GetEnvId())
+	events := make([]event.Event, n)
+	for i := range events {
+		seedIndex, repeat := i/int(ok.GetRepeats()), i%int(ok.GetRepeats())
+		id := ids.Rollout(env, arm, seedIndex, repeat)
+		var err error
+		events[i], err = event.New(topics.EnvKey(p.Run.ID, env), id, 0, &spadepb.RolloutDropped{
+			RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: arm,
+			SeedIndex: int32(seedIndex), Repeat: int32(repeat), Reason: reason, PolicyVersion: ok.GetPolicyVersion(),
+		}, p.Source.Stamp(started))
+		if err != nil {
 			return nil, err
 		}
 	}
