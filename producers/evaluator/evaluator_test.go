@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -59,11 +60,13 @@ func (p pool) Open(ctx context.Context, runtime, code string) (Worker, error) {
 	return openWorker{w}, nil
 }
 
-// overlap has one design near to everything.
-type overlap struct{ asked []int64 }
+// overlap has one design near to everything, and fails unless it is told how many there are to wait for.
+type overlap struct{}
 
-func (o *overlap) Nearest(_ context.Context, _ []uuid.UUID, _ int32, remembered int64, _ string) (uuid.UUID, float64, bool, error) {
-	o.asked = append(o.asked, remembered)
+func (overlap) Nearest(_ context.Context, _ []uuid.UUID, _ int32, remembered int64, _ string) (uuid.UUID, float64, bool, error) {
+	if remembered != 7 {
+		return uuid.Nil, 0, false, fmt.Errorf("remembered is %d", remembered)
+	}
 	return uuid.UUID{9}, 0.25, true, nil
 }
 
@@ -72,7 +75,7 @@ func evaluate(t *testing.T, version int64, parallel int) []*spadepb.EvaluationCo
 	log := &memoryLog{}
 	e := New(Settings{
 		Run: runs.Run{ID: ids.Run("demo"), Seed: 1, Config: &spadepb.SemanticConfig{EvalSeeds: 3, AgentTemperature: 1}},
-		Log: log, Policy: first{}, Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: parallel})}, Overlap: &overlap{},
+		Log: log, Policy: first{}, Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: parallel})}, Overlap: overlap{},
 		Source: observe.NewSource("test"), Parallel: parallel,
 		Tasks: []Task{
 			{Suite: "s", ID: "games/a", Category: "games", Runtime: gym.RuntimeStarlark, Code: gymtest.Counting},
