@@ -137,6 +137,7 @@ func read(t *testing.T, c *bus.Client) (got []string) {
 
 func TestTheSupervisorOutlivesALeaseByItsLinger(t *testing.T) {
 	cfg := config(t)
+	cfg.Linger = 1500 * time.Millisecond
 	first := connect(t, cfg)
 	e := waitReady(t, first)
 	write(t, client(t, e), "one")

@@ -29,6 +29,10 @@ var errNoSupervisor = errors.New("no supervisor answers")
 // cannot be reached. One that is ending needs some seconds.
 const unreachableAfter = 15 * time.Second
 
+// maxLaunches is how many supervisors are started for one lease: one may end
+// before it is reached, more than a few do not by chance.
+const maxLaunches = 3
+
 // open connects to the folder's supervisor, starting one where none answers.
 // Two clients may do so at once: the lock lets one of the supervisors live, and
 // both clients find it.
@@ -37,15 +41,20 @@ func (l *Lease) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	began, launched := time.Now(), 0
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		s, err := l.join(ctx, folder)
 		if err == nil || !errors.Is(err, errNoSupervisor) {
 			return s, err
 		}
+		unreachable := err
 		err = l.launch(ctx)
 		switch {
 		case err == nil:
+			if launched++; launched > maxLaunches {
+				return nil, fmt.Errorf("start the embedded services: %d supervisors were started and none can be reached (%s has their logs): %w",
+					launched, folder.Logs(), unreachable)
+			}
 			continue
 		case !errors.Is(err, ErrLocked), time.Since(began) > unreachableAfter:
 			return nil, fmt.Errorf("start the embedded services: %w", err)

@@ -51,7 +51,7 @@ func (s *supervisor) serve(ctx context.Context, ln *net.UnixListener) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.mu.Lock()
-	s.armLocked()
+	s.armLocked(max(s.o.Linger, firstLease))
 	s.mu.Unlock()
 	s.wg.Go(func() { s.accept(ctx, ln) })
 	select {
@@ -211,7 +211,7 @@ func (s *supervisor) leave(ctx context.Context, l *lease) {
 	s.mu.Lock()
 	delete(s.leases, l)
 	if len(s.leases) == 0 && !s.ending {
-		s.armLocked()
+		s.armLocked(s.o.Linger)
 	}
 	r := s.runners[datadir.Kafka]
 	s.mu.Unlock()
@@ -241,9 +241,13 @@ func (s *supervisor) dropMembers(ctx context.Context, r *runner, id string) {
 // ClientID is the Kafka client id of the holder of a lease.
 func ClientID(lease string) string { return "spade-" + lease }
 
-// armLocked lets the supervisor end after Linger, unless someone comes.
-func (s *supervisor) armLocked() {
-	s.timer = time.AfterFunc(s.o.Linger, func() {
+// firstLease is how long the client that started the supervisor may take to
+// come: on a busy machine it is slow.
+const firstLease = 10 * time.Second
+
+// armLocked lets the supervisor end after a while, unless someone comes.
+func (s *supervisor) armLocked(after time.Duration) {
+	s.timer = time.AfterFunc(after, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.leases) == 0 && !s.ending {
