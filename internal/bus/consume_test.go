@@ -365,9 +365,9 @@ func TestACommitInsideALargeEventStopsBeforeIt(t *testing.T) {
 	b, c := setup(t)
 	cl := franz(t, b)
 	parts := raw(t, newEvent(topic, "k", strings.Repeat("x", 150)), 100)
-	put(t, cl, parts[0])                                       // 0
+	put(t, cl, parts[0])                                      // 0
 	put(t, cl, raw(t, newEvent(topic, "k", "between"), 0)...) // 1
-	put(t, cl, parts[1])                                       // 2
+	put(t, cl, parts[1])                                      // 2
 	r := recorder{process: func(cl *bus.Claim, b bus.Batch) error {
 		if b.Next < 3 {
 			return nil
