@@ -49,6 +49,7 @@ def solve(state):
 
 func newPool(t testing.TB, cfg Config) *Pool {
 	t.Helper()
+	cfg.MemoryBytes = or(cfg.MemoryBytes, 64<<20) // so that those that are to run out of it do so soon
 	p, err := NewPool(cfg, Settings{})
 	if err != nil {
 		t.Fatal(err)

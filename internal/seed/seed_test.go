@@ -120,9 +120,16 @@ func TestVectors(t *testing.T) {
 // No field may be able to take the place of another: each change of a single field gives another stream.
 func TestKeysDoNotCollide(t *testing.T) {
 	keys := []Key{
-		{}, {Purpose: "a"}, {Arm: "a"},
-		{Iteration: 1}, {Slot: 1}, {Attempt: 1}, {Index: 1}, {Index: -1},
-		{Purpose: "ab", Arm: "c"}, {Purpose: "a", Arm: "bc"},
+		{},
+		{Purpose: "a"},
+		{Arm: "a"},
+		{Iteration: 1},
+		{Slot: 1},
+		{Attempt: 1},
+		{Index: 1},
+		{Index: -1},
+		{Purpose: "ab", Arm: "c"},
+		{Purpose: "a", Arm: "bc"},
 	}
 	seen := map[uint64]Key{}
 	for _, run := range []uint64{0, 1} {

@@ -28,9 +28,13 @@ func WorkerMain() {
 	}
 }
 
-// NewPool returns a running pool that ends with the test.
+// NewPool returns a running pool that ends with the test. Where the configuration sets no memory limit its workers get
+// 64 MiB, so that those that are to run out of it do so soon.
 func NewPool(t testing.TB, cfg gym.Config) *gym.Pool {
 	t.Helper()
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = 64 << 20
+	}
 	p, err := gym.NewPool(cfg, gym.Settings{})
 	if err != nil {
 		t.Fatal(err)
