@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build engine test race lint fmt generate check-generated fuzz bench demo test-clients clean
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn demo test-clients clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 
 bench: engine ## print the figures that the documentation quotes
 	@.ci/bench
+
+bench-learn: engine ## does the policy learn: seeds 1 to 5 on the held-out suites, with intervals
+	@.ci/learn
 
 demo: engine ## run the whole loop on examples/corpus and show what to query
 	@.ci/demo
