@@ -115,7 +115,7 @@ func (c *conversion) run(ctx context.Context) (*batch, error) {
 			return nil, err
 		}
 		c.out.taken = i + 1
-		if c.lane.state.Plan == nil && c.set.Bytes()+c.embeddingBytes() >= cutBytes {
+		if c.lane.state.Plan == nil && c.set.Bytes()+c.embeddingBytes() >= sink.cut {
 			break
 		}
 	}

@@ -35,6 +35,7 @@ const insertSettings = "insert_deduplicate = 1, async_insert = 0, max_insert_thr
 // Insert streams the block as Arrow. The bytes are kept until the server has answered, so that a repetition sends the same.
 func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
 	var body bytes.Buffer
+	body.Grow(recordBytes(rec))
 	w := ipc.NewWriter(&body, ipc.WithSchema(rec.Schema()))
 	if err := w.Write(rec); err != nil {
 		return fmt.Errorf("write Arrow: %w", err)
@@ -45,6 +46,28 @@ func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, 
 	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s",
 		tables.Database, t.Name, strings.Join(t.Inserted(), ", "), tables.Quote(token), insertSettings)
 	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
+}
+
+// recordBytes is about what a record takes as a stream: its buffers and what surrounds them.
+func recordBytes(rec arrow.Record) int {
+	n := 64 << 10
+	for _, c := range rec.Columns() {
+		n += int(dataBytes(c.Data()))
+	}
+	return n
+}
+
+func dataBytes(d arrow.ArrayData) int64 {
+	var n int64
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len()) + 64 // padded
+		}
+	}
+	for _, c := range d.Children() {
+		n += dataBytes(c)
+	}
+	return n
 }
 
 // Claim implements Store.

@@ -10,10 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
 
+	"github.com/seed256f7767/spade/consumers/warehouse/audit"
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/tables"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -176,6 +181,91 @@ func TestRebuild(t *testing.T) {
 	}
 	if got, want := fresh.content(), foldJSON(t, l); !reflect.DeepEqual(got, want) {
 		t.Fatal(firstDifference(got, want))
+	}
+}
+
+// cutStore notes how large blocks are.
+type cutStore struct {
+	*fakeStore
+	rows map[string]int64
+}
+
+func (c *cutStore) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
+	c.rows[t.Name] = max(c.rows[t.Name], rec.NumRows())
+	return c.fakeStore.Insert(ctx, t, token, rec)
+}
+
+// TestCut: what was gathered is too large for one block, so it becomes several ranges, wherever a writer crashes.
+func TestCut(t *testing.T) {
+	l := makeLog(rand.New(rand.NewPCG(15, 16)), 50)
+	for at := 0; at < 40; at += 6 {
+		store := &cutStore{newFakeStore(t, 1000), map[string]int64{}}
+		f := &faulty{Store: store, at: at, mode: "after"}
+		committed := map[string]int64{}
+		for {
+			s := testSink(t, f, memory.DefaultAllocator, func(event.Record) {})
+			s.cfg.FlushBytes, s.cfg.FlushIdle, s.cut = 1<<20, time.Hour, 2000
+			err := live(t.Context(), t, s, l, committed, rand.New(rand.NewPCG(1, uint64(at))))
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errCrash) {
+				t.Fatal(err)
+			}
+		}
+		if got, want := store.content(), foldJSON(t, l); !reflect.DeepEqual(got, want) {
+			t.Fatalf("crash at call %d: %s", at, firstDifference(got, want))
+		}
+		if store.rows["rollouts"] > 20 || store.rows["environment_events"] > 20 {
+			t.Fatalf("blocks of %v rows", store.rows)
+		}
+	}
+}
+
+// vectors is a deterministic embedder.
+type vectors struct{}
+
+func (vectors) Model() string { return "test-2" }
+func (vectors) Dim() int      { return 2 }
+
+func (vectors) Embed(_ context.Context, texts []string, kind string) ([][]float32, error) {
+	var out [][]float32
+	for _, text := range texts {
+		out = append(out, []float32{float32(len(text)), float32(len(kind))})
+	}
+	return out, nil
+}
+
+// TestEmbeddings: with an embedder, each document and design has its vector, once, also after crashes.
+func TestEmbeddings(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	l := makeLog(rand.New(rand.NewPCG(17, 18)), 30)
+	f := &faulty{Store: NewClickHouse(conn), at: 25, mode: "after"}
+	committed := map[string]int64{}
+	for {
+		s := testSink(t, f, memory.DefaultAllocator, func(event.Record) {})
+		s.set.Embedder = vectors{}
+		err := live(t.Context(), t, s, l, committed, rand.New(rand.NewPCG(1, 2)))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+	}
+	want, err := audit.Log(t.Context(), l, l.topics(), uuid.Nil, vectors{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := audit.Warehouse(t.Context(), conn, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range audit.Compare(want, got) {
+		t.Error(d)
+	}
+	if want.Rows("embeddings") < 10 {
+		t.Errorf("%d vectors", want.Rows("embeddings"))
 	}
 }
 

@@ -24,6 +24,7 @@ type Sink struct {
 	set       Settings
 	log       *slog.Logger
 	catalogue *tables.Catalogue
+	cut       int                 // see cutBytes; tests set it
 	groups    map[string][]string // topics by consumer group
 	flushing  *semaphore.Weighted
 	progress  *progress
@@ -45,6 +46,7 @@ func New(cfg Config, set Settings) (*Sink, error) {
 	}
 	s := &Sink{
 		cfg: cfg, set: set, log: set.Logger, catalogue: catalogue,
+		cut:      cutBytes,
 		groups:   map[string][]string{},
 		flushing: semaphore.NewWeighted(int64(cfg.Parallel)),
 		progress: newProgress(),
