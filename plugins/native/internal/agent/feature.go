@@ -20,6 +20,7 @@ const (
 	kLineDup
 	kNowhere
 	kCount
+	kPlaces
 	kBridge
 	kBridgeLabel
 	kBridgeWord
@@ -36,7 +37,6 @@ const (
 	kArithmeticLabel
 	kLast
 	kTried
-	kStuck
 	kLexical
 	kWord
 	kCross
@@ -114,10 +114,9 @@ func (s *scene) history(f *features, c *candidate) {
 	if c.last {
 		f.rel(kLast, flag(s.stuck))
 	}
-	if c.tried {
-		f.rel(kTried, flag(s.stuck))
+	if s.stuck {
+		f.rel(kTried, flag(c.tried))
 	}
-	f.rel(kStuck, flag(c.last), flag(s.stuck))
 }
 
 // words pairs each word of the action with the words of the lines that stand alone.

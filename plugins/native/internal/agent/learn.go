@@ -17,13 +17,15 @@ type Options struct {
 	Rate   float64
 	Epochs int
 	Shrink float64
+	Cool   float64
 }
 
 // Defaults, found with package learnbench.
 const (
-	DefaultRate   = 0.3
+	DefaultRate   = 0.6
 	DefaultEpochs = 3
 	DefaultShrink = 0
+	DefaultCool   = 0.1
 )
 
 func (o Options) withDefaults() Options {
@@ -35,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Shrink == 0 {
 		o.Shrink = DefaultShrink
+	}
+	if o.Cool == 0 {
+		o.Cool = DefaultCool
 	}
 	return o
 }
@@ -55,6 +60,8 @@ func (m *Model) Learn(samples []Sample, opt Options) Stats {
 	for i, w := range m.weights {
 		m.weights[i] = w - float32(opt.Shrink)*w
 	}
+	opt.Rate /= 1 + float64(opt.Cool*float64(m.updates))
+	m.updates++
 	for range opt.Epochs {
 		for i := range samples {
 			g := m.learnOne(&samples[i], opt, &st)

@@ -11,7 +11,8 @@ const Bits = 14
 type Model struct {
 	weights []float32
 
-	mask uint32
+	mask    uint32
+	updates uint32 // how often it has learned
 }
 
 // New returns a model of 2^bits zero weights.
@@ -22,7 +23,7 @@ func New(bits int) *Model {
 
 // Clone copies the model.
 func (m *Model) Clone() *Model {
-	return &Model{weights: append([]float32(nil), m.weights...), mask: m.mask}
+	return &Model{weights: append([]float32(nil), m.weights...), mask: m.mask, updates: m.updates}
 }
 
 // vector is the sparse features of one action.

@@ -36,6 +36,8 @@ func (s *scene) ranks(fs []features) {
 	}
 	for i := range fs {
 		fs[i].rel(kCount, rankOf(counts[i], counts))
+		rows, singles := s.places(&s.actions[i])
+		fs[i].key(kPlaces, rows, singles)
 	}
 	s.rankByNumber(fs)
 	s.rankByCompany(fs)
@@ -56,6 +58,26 @@ func (s *scene) occurrences(c *candidate) int64 {
 		}
 	}
 	return n
+}
+
+// places counts, up to two, the rows and the single lines that name the action.
+func (s *scene) places(c *candidate) (rows, singles uint32) {
+	for i := range s.lines {
+		l := &s.lines[i]
+		for _, k := range c.keys {
+			if !has(l.tokens, k.hash) {
+				continue
+			}
+			switch l.class {
+			case classRow:
+				rows = min(rows+1, 2)
+			case classSingle:
+				singles = min(singles+1, 2)
+			}
+			break
+		}
+	}
+	return rows, singles
 }
 
 // rowOf finds the only row that an action's words stand on: among those that are shown, else among those of the first

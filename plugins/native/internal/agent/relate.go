@@ -48,14 +48,28 @@ func (s *scene) occurrence(f *features, l *line, at int) {
 	f.rel(kOccurStart, l.class, uint32(min(at, maxPlace)))
 	f.rel(kOccurEnd, l.class, uint32(min(end, maxPlace)))
 	f.key(kLineDup, l.class, flag(l.dup))
+	if len(l.tokens) < minRow {
+		return
+	}
 	f.key(kIndexStep, l.class, flag(at == s.steps))
 	f.key(kEndIndexStep, l.class, flag(end == s.steps))
 	s.countedPlaces(f, l, at, end)
-	if s.steps > 0 {
-		last := s.past[s.steps-1]
-		f.rel(kFollowsLast, l.class, flag(at > 0 && mentions(last, l.tokens[at-1].hash)))
-		f.rel(kPrecedesLast, l.class, flag(end > 0 && mentions(last, l.tokens[at+1].hash)))
+	if s.mentionsLast(l) {
+		f.rel(kFollowsLast, l.class, flag(at > 0 && has(s.last, l.tokens[at-1].hash)))
+		f.rel(kPrecedesLast, l.class, flag(end > 0 && has(s.last, l.tokens[at+1].hash)))
 	}
+}
+
+// minRow is the length from which a place in a line means something.
+const minRow = 3
+
+func (s *scene) mentionsLast(l *line) bool {
+	for _, t := range l.tokens {
+		if has(s.last, t.hash) {
+			return true
+		}
+	}
+	return false
 }
 
 // countedPlaces compares the position with the numbers that the screen shows: "done: 3" makes the fourth word the next.
@@ -77,8 +91,6 @@ func neighbour(l *line, at int) uint32 {
 	}
 	return l.tokens[at].hash
 }
-
-func mentions(action string, hash uint32) bool { return has(actionTokens(action), hash) }
 
 // bridges follows a word that the line shares with another line, and from there one more.
 func (s *scene) bridges(f *features, i, at int, df map[uint32]int) {

@@ -35,7 +35,8 @@ type scene struct {
 	lines   []line
 	past    []string
 	steps   int
-	stuck   bool // the last action changed nothing
+	last    []token // what the last action named, beside what all actions name
+	stuck   bool    // the last action changed nothing
 	hint    string
 	actions []candidate
 }
@@ -161,12 +162,24 @@ func (s *scene) readActions(choices []string) {
 			c.last = k == len(s.past)-1 && p == text
 		}
 	}
+	s.readLast(count, len(choices))
 	for i := range s.actions {
 		c := &s.actions[i]
 		for k, t := range c.tokens {
 			if count[t.hash] < len(choices) && !has(c.tokens[:k], t.hash) {
 				c.keys = append(c.keys, t)
 			}
+		}
+	}
+}
+
+func (s *scene) readLast(count map[uint32]int, n int) {
+	if s.steps == 0 {
+		return
+	}
+	for _, t := range actionTokens(s.past[s.steps-1]) {
+		if n < 2 || count[t.hash] < n {
+			s.last = append(s.last, t)
 		}
 	}
 }

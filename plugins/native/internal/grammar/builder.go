@@ -69,6 +69,14 @@ func (b *builder) verb(options ...string) string {
 	return v
 }
 
+// offer chooses whether only what is shown can be answered, or also what is not.
+func (b *builder) offer(shown, all string) string {
+	if b.variant == 2 {
+		return shown
+	}
+	return all
+}
+
 // facts takes sentences of the documents.
 func (b *builder) facts(n int) []fact { return facts(b.docs, n, b.r) }
 

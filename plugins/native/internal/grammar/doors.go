@@ -19,7 +19,9 @@ def view_@P(g):
     return lines
 
 def moves_@P(g):
-    return [["@V", x] for x in sorted(g["keys"])] + [["@O", "it"]]
+    if g["at"] >= @C:
+        return []
+    return [["@V", x] for x in sorted(g["keys"])] + [["@O", g["signs"][g["doors"][g["at"]]]]]
 
 def fits_@P(g):
     return g["at"] < @C and g["held"] == g["keys"][g["doors"][g["at"]]]
@@ -40,7 +42,7 @@ def plan_@P(g):
     out = []
     for d in g["doors"]:
         out.append(["@V", g["keys"][d]])
-        out.append(["@O", "it"])
+        out.append(["@O", g["signs"][d]])
     return out
 `, "T", b.list("SIGNS", b.fresh(n+1)), "B", b.list("KEYS", b.fresh(n+1)), "K", num(n), "C", num(count), "L", num(left), "N", b.pick("none", "nothing", "empty"),
 		"V", b.verb("grab", "hold", "lift"), "O", b.verb("open", "unlock", "try"),

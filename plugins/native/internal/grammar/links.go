@@ -15,7 +15,7 @@ g = {"things": a, "places": p, "notes": @M, "asks": [rng.randint(0, @K - 1) for 
 `,
 		facts:   "for x in g[\"notes\"]:\n    lines.append(x)\n",
 		ask:     "lines.append(\"@W: \" + g[\"things\"][a])\n",
-		options: `g["places"]`, answer: `g["places"][a]`,
+		options: b.offer(`g["places"]`, `@L`), answer: `g["places"][a]`,
 	}
 	order := "rng.shuffled(first + second)"
 	if b.variant == 1 {

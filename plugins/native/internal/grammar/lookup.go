@@ -14,7 +14,7 @@ func lookup(b *builder) stage {
 			return cloze(b, fs)
 		}
 	}
-	things := b.list("NAMES", b.fresh(n))
+	things := b.list("NAMES", b.fresh(n+1))
 	traits := b.list("TRAITS", b.fresh(n))
 	q := quiz{
 		intro: b.pick("Cards: answer from the cards", "Index: find the entry", "Desk: look it up"),
@@ -22,7 +22,7 @@ func lookup(b *builder) stage {
 		setup:   "names = rng.sample(@T, @K)\ntraits = rng.sample(@U, @K)\ng = {\"cards\": [[names[i], traits[i]] for i in range(@K)], \"asks\": [rng.randint(0, @M) for _ in range(@R)]}\n",
 		facts:   "for c in g[\"cards\"]:\n    lines.append(\"@C: \" + c[0] + \" @J \" + c[1])\n",
 		ask:     "lines.append(\"@W: \" + g[\"cards\"][a][1])\n",
-		options: `[c[0] for c in g["cards"]]`, answer: `g["cards"][a][0]`,
+		options: b.offer(`[c[0] for c in g["cards"]]`, `@T`), answer: `g["cards"][a][0]`,
 	}
 	return q.stage(b, "T", things, "U", traits, "K", num(n), "M", num(n-1), "R", num(q.rounds),
 		"C", b.pick("Card", "Entry", "Item", "Fact"), "J", b.pick("has", "shows", "goes with", "is"), "W", b.pick("Asked", "Question", "Which", "Sought"))

@@ -24,7 +24,7 @@ def view_@P(g):
 def moves_@P(g):
     if not g["seen"]:
         return [["go", "on"]]
-    return [["@V", x] for x in sorted(g["values"])]
+    return [["@V", x] for x in @O]
 
 def play_@P(g, m):
     g = dict(g)
@@ -42,7 +42,7 @@ def won_@P(g):
 
 def plan_@P(g):
     return [["go", "on"]] + [["@V", g["values"][a]] for a in g["asks"]]
-`, "T", b.list("KEYS", b.fresh(n+1)), "B", b.list("VALUES", b.fresh(n+1)), "K", num(n), "R", num(rounds), "V", b.verb("recall", "say", "tell"),
+`, "T", b.list("KEYS", b.fresh(n+1)), "B", b.list("VALUES", b.fresh(n+1)), "O", b.offer(`sorted(g["values"])`, "RECALL_VALUES"), "K", num(n), "R", num(rounds), "V", b.verb("recall", "say", "tell"),
 		"X", map[bool]string{true: `, "@G: " + g["values"][g["decoys"][i]]`, false: ""}[b.variant != 2])
 	code = b.fill(code, "I", b.pick("Memory: these are shown once", "Study: keep these in mind", "Learn: you will be asked"),
 		"E", b.pick("Memory: what was it", "Exam: answer from memory", "Later: which one"), "C", b.pick("Pair", "Entry", "Fact"),

@@ -12,7 +12,7 @@ g = {"rules": [[marks[i], bins[i]] for i in range(@K)], "asks": [[rng.choice(@I)
 `,
 		facts:   "for r in g[\"rules\"]:\n    lines.append(\"@C: \" + r[0] + \" @J \" + r[1])\n",
 		ask:     "lines.append(\"@W: \" + @Z)\n",
-		options: `sorted([r[1] for r in g["rules"]])`, answer: `g["rules"][a[1]][1]`,
+		options: b.offer(`sorted([r[1] for r in g["rules"]])`, `@B`), answer: `g["rules"][a[1]][1]`,
 	}
 	show := `a[0] + " is " + g["rules"][a[1]][0]`
 	if b.variant == 1 {

@@ -14,13 +14,13 @@ func running(b *builder) stage {
 t = rng.randint(@T, 4 * @T)
 for _ in range(@R):
     x = ` + steps + `
-    g["asks"].append([t, x, rng.randint(1, 3)])
+    g["asks"].append([t, x, rng.randint(1, 4), rng.randint(0, 3)])
     t = t + x
 `,
 		ask: `lines.append("@W: " + text.str(a[0]))
 lines.append("@U: " + text.str(a[1]) if a[1] >= 0 else "@D: " + text.str(-a[1]))
 `,
-		options: `[text.str(x) for x in sorted([a[0] + a[1], a[0] + a[1] + a[2], a[0] - a[1], a[0] + a[1] - 2 * a[2]])]`, answer: `text.str(a[0] + a[1])`,
+		options: `[text.str(a[0] + a[1] + (i - a[3]) * a[2]) for i in range(4)]`, answer: `text.str(a[0] + a[1])`,
 	}
 	return q.stage(b, "T", num(top), "R", num(q.rounds), "W", b.pick("So far", "Total", "Stock", "Sum"),
 		"U", b.pick("Add", "Plus", "Arrives"), "D", b.pick("Subtract", "Minus", "Leaves"))

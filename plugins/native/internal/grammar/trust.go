@@ -11,7 +11,7 @@ for _ in range(@R):
     g["asks"].append({"who": rng.sample(@T, @K), "what": rng.sample(@B, @K), "good": rng.randint(0, @K - 1)})
 `,
 		ask:     `@Z`,
-		options: `sorted(a["what"])`, answer: `a["what"][a["good"]]`,
+		options: b.offer(`sorted(a["what"])`, `@B`), answer: `a["what"][a["good"]]`,
 	}
 	says := `for i in range(@K):
     lines.append("@C: " + a["who"][i] + " @J " + a["what"][i])

@@ -20,14 +20,15 @@ var (
 	flagIter   = flag.Int("iter", 20, "iterations")
 	flagES     = flag.Int("es", 2, "env seeds")
 	flagRep    = flag.Int("rep", 8, "repeats")
-	flagRate   = flag.Float64("rate", 0.5, "rate")
-	flagEpochs = flag.Int("epochs", 1, "epochs")
+	flagRate   = flag.Float64("rate", 0, "rate")
+	flagEpochs = flag.Int("epochs", 0, "epochs")
 	flagBits   = flag.Int("bits", 14, "bits")
 	flagUni    = flag.Bool("uniform", false, "uniform designer")
 	flagTasks  = flag.Bool("tasks", false, "each task")
+	flagCool   = flag.Float64("cool", 0, "cooling")
 	flagShrink = flag.Float64("shrink", 0, "shrink")
-	flagLex    = flag.Float64("lex", 1, "lexical scale")
-	flagCross  = flag.Float64("cross", 1, "cross scale")
+	flagLex    = flag.Float64("lex", 0.5, "lexical scale")
+	flagCross  = flag.Float64("cross", 0.5, "cross scale")
 	flagSuite  = flag.String("suite", "development", "suite to print")
 )
 
@@ -65,7 +66,7 @@ func TestTune(t *testing.T) {
 				var err error
 				outs[s], err = Run(Config{
 					Seed: uint64(s + 1), Iterations: *flagIter, Designs: 8, EnvSeeds: *flagES, Repeats: *flagRep, EvalSeeds: 20, Bits: *flagBits,
-					Agent: agent.Options{Rate: *flagRate, Epochs: *flagEpochs, Shrink: *flagShrink}, Uniform: *flagUni, Docs: docs, Suite: *flagSuite,
+					Agent: agent.Options{Rate: *flagRate, Epochs: *flagEpochs, Shrink: *flagShrink, Cool: *flagCool}, Uniform: *flagUni, Docs: docs, Suite: *flagSuite,
 				})
 				if err != nil {
 					t.Error(err)
