@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/doctor"
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
 	"github.com/seed256f7767/spade/internal/config"
@@ -95,11 +96,11 @@ func (e *examiner) close() error {
 
 // sandbox starts a pool of workers, which proves the sandbox first.
 func (e *examiner) sandbox(ctx context.Context) (string, error) {
-	pool, err := startPool(ctx, e.loaded, e.log)
+	pool, err := app.StartPool(ctx, e.loaded.Config, e.loaded.Workers, e.log)
 	if err != nil {
 		return "", err
 	}
-	return sandboxOf(e.loaded.Sandbox), pool.Shutdown(context.WithoutCancel(ctx))
+	return pool.Tier(), pool.Shutdown(context.WithoutCancel(ctx))
 }
 
 // pluginCommand is the configured trainer plugin, or the native one beside this program.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/play"
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
 )
@@ -36,7 +37,7 @@ same sandboxed worker as in a run.`,
 				return err
 			}
 			ctx := cmd.Context()
-			pool, err := startPool(ctx, l, log)
+			pool, err := app.StartPool(ctx, l.Config, l.Workers, log)
 			if err != nil {
 				return err
 			}

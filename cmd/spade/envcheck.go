@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/gateview"
 	"github.com/seed256f7767/spade/internal/gym/gate"
 	"github.com/seed256f7767/spade/internal/gym/portable"
@@ -32,7 +33,7 @@ the memory of a run. The exit code is 1 when the source is refused.`,
 				return err
 			}
 			ctx := cmd.Context()
-			pool, err := startPool(ctx, l, log)
+			pool, err := app.StartPool(ctx, l.Config, l.Workers, log)
 			if err != nil {
 				return err
 			}

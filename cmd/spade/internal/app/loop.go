@@ -34,7 +34,7 @@ func (s *Services) RunLoop(
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := s.startPool(ctx); err != nil {
+	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), s.Log); err != nil {
 		return Summary{}, err
 	}
 	if err := s.StartSinks(ctx); err != nil {
@@ -107,18 +107,6 @@ func (s *Services) Documents(ctx context.Context) (*corpus.Index, error) {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
 	return index, nil
-}
-
-func (s *Services) startPool(ctx context.Context) error {
-	cfg := gym.NewDefaultConfig()
-	cfg.MaxWorkers = 2 * s.parallel()
-	cfg.Limits.CallSteps = uint64(s.Config.Run.MaxStepsBudget)
-	pool, err := gym.NewPool(cfg, gym.Settings{Logger: s.Log})
-	if err != nil {
-		return err
-	}
-	s.Pool = pool
-	return pool.Start(ctx)
 }
 
 // pluginCommand is the configured plugin, or the native one beside this program.
