@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,8 @@ reach them, passwords included, and ends; services that it started stay for --li
 func (c *cli) hold(ctx context.Context, s *endpoints.Services) error {
 	style := c.style(c.out)
 	for _, line := range [][2]string{
-		{string(embedded.Kafka), fmt.Sprint(s.At.Kafka.Brokers)}, {string(embedded.ClickHouse), s.At.ClickHouse.URL},
+		{string(embedded.Kafka), strings.Join(s.At.Kafka.Brokers, ", ")},
+		{string(embedded.ClickHouse), s.At.ClickHouse.URL},
 		{string(embedded.Qdrant), s.At.Qdrant.Addr},
 	} {
 		if _, err := fmt.Fprintf(c.out, "%s  %-10s  %s\n", style.Good("ready"), line[0], line[1]); err != nil {

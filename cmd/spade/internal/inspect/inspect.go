@@ -67,17 +67,31 @@ func sections(kind string) []section {
 	switch kind {
 	case "run":
 		return []section{
-			{"run", layoutRecord}, {"config", layoutRows}, {"totals", layoutRecord}, {"iterations", layoutRows}, {"rejections", layoutRows},
+			{"run", layoutRecord},
+			{"config", layoutRows},
+			{"totals", layoutRecord},
+			{"iterations", layoutRows},
+			{"rejections", layoutRows},
 			{"policies", layoutRows},
 		}
 	case "environment":
 		return []section{
-			{"environment", layoutRecord}, {"documents", layoutRows}, {"neighbours", layoutRows}, {"episodes", layoutRows},
-			{"regrets", layoutRows}, {"pay", layoutRecord}, {"hint", layoutText}, {"code", layoutText},
+			{"environment", layoutRecord},
+			{"documents", layoutRows},
+			{"neighbours", layoutRows},
+			{"episodes", layoutRows},
+			{"regrets", layoutRows},
+			{"pay", layoutRecord},
+			{"hint", layoutText},
+			{"code", layoutText},
 		}
 	case "rollout":
 		return []section{
-			{"rollout", layoutRecord}, {"lineage", layoutRecord}, {"training", layoutRows}, {"hint", layoutText}, {"steps", layoutSteps},
+			{"rollout", layoutRecord},
+			{"lineage", layoutRecord},
+			{"training", layoutRows},
+			{"hint", layoutText},
+			{"steps", layoutSteps},
 			{"final", layoutText},
 		}
 	default:

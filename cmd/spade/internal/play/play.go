@@ -110,6 +110,7 @@ func (g *game) next(ctx context.Context) (string, error) {
 	}
 	select {
 	case <-ctx.Done():
+		g.say("\n")
 		return "", ctx.Err()
 	case l := <-g.lines:
 		if l.err == nil && !g.Prompt {

@@ -161,12 +161,29 @@ func TestBar(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{bar(0, 4), "    "}, {bar(0.5, 4), "██  "}, {bar(1, 4), "████"}, {bar(2, 4), "████"}, {bar(1.0/32, 4), "▏   "}, {bar(1, 0), ""},
-		{spark([]float64{0, 1, 0.5}, 8), "▁█▅"}, {spark([]float64{3, 3}, 8), "▁▁"}, {spark([]float64{9, 0, 1}, 2), "▁█"}, {spark(nil, 3), ""},
-		{clock(59600 * time.Millisecond), "1:00"}, {clock(3661 * time.Second), "1:01:01"}, {clock(-1), "0:00"},
-		{count(0), "0"}, {count(999), "999"}, {count(1234567), "1,234,567"}, {count(-1000), "-1,000"},
-		{Bytes(5), "5 B"}, {Bytes(178_123_456), "178.1 MB"}, {Bytes(999_999), "1.0 MB"},
-		{perSecond(10, 0), "0/s"}, {perSecond(1, 2*time.Second), "0.5/s"}, {perSecond(4000, 2*time.Second), "2,000/s"},
+		{bar(0, 4), "    "},
+		{bar(0.5, 4), "██  "},
+		{bar(1, 4), "████"},
+		{bar(2, 4), "████"},
+		{bar(1.0/32, 4), "▏   "},
+		{bar(1, 0), ""},
+		{spark([]float64{0, 1, 0.5}, 8), "▁█▅"},
+		{spark([]float64{3, 3}, 8), "▁▁"},
+		{spark([]float64{9, 0, 1}, 2), "▁█"},
+		{spark(nil, 3), ""},
+		{clock(59600 * time.Millisecond), "1:00"},
+		{clock(3661 * time.Second), "1:01:01"},
+		{clock(-1), "0:00"},
+		{count(0), "0"},
+		{count(999), "999"},
+		{count(1234567), "1,234,567"},
+		{count(-1000), "-1,000"},
+		{Bytes(5), "5 B"},
+		{Bytes(178_123_456), "178.1 MB"},
+		{Bytes(999_999), "1.0 MB"},
+		{perSecond(10, 0), "0/s"},
+		{perSecond(1, 2*time.Second), "0.5/s"},
+		{perSecond(4000, 2*time.Second), "2,000/s"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

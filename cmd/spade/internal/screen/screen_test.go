@@ -52,8 +52,13 @@ func TestFitAndPad(t *testing.T) {
 		columns int
 		want    string
 	}{
-		{"short", 10, "short"}, {"exactly", 7, "exactly"}, {"too long", 5, "too …"}, {"文字文字", 5, "文字…"},
-		{"文字文字", 6, "文字…"}, {"x", 0, ""}, {"👩‍👩‍👧👩‍👩‍👧", 3, "👩‍👩‍👧…"},
+		{"short", 10, "short"},
+		{"exactly", 7, "exactly"},
+		{"too long", 5, "too …"},
+		{"文字文字", 5, "文字…"},
+		{"文字文字", 6, "文字…"},
+		{"x", 0, ""},
+		{"👩‍👩‍👧👩‍👩‍👧", 3, "👩‍👩‍👧…"},
 	} {
 		if got := screen.Fit(c.in, c.columns); got != c.want {
 			t.Errorf("Fit(%q, %d) = %q, want %q", c.in, c.columns, got, c.want)
