@@ -34,13 +34,13 @@ race: engine ## run the tests of RACE under the race detector
 	$(GO) test -race -p $(PARALLEL) -shuffle=on -timeout 20m $(RACE)
 
 lint: ## check formatting, vet and staticcheck
-	@unformatted=$$($(GO) tool gofumpt -l $$(git ls-files '*.go')); \
+	@unformatted=$$($(GO) tool gofumpt -l $$(git ls-files '*.go' ':!*.pb.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
 fmt: ## format the Go files
-	$(GO) tool gofumpt -w $$(git ls-files '*.go')
+	$(GO) tool gofumpt -w $$(git ls-files '*.go' ':!*.pb.go')
 
 generate: ## regenerate code from the .proto files
 	schemas/generate.sh
