@@ -43,7 +43,9 @@ func startProcess(ctx context.Context, argv, env []string, setup child.Setup, lo
 	answer := make(chan child.Ready, 1)
 	go func() {
 		defer p.pipes.Done()
-		answer <- readReady(stdout)
+		in := bufio.NewReader(stdout)
+		answer <- readReady(in)
+		_, _ = io.Copy(io.Discard, in) // whatever else it prints must not block it
 	}()
 	ready, err := p.greet(ctx, setup, answer)
 	if err != nil {
@@ -122,10 +124,9 @@ func (p *process) greet(ctx context.Context, setup child.Setup, answer <-chan ch
 	}
 }
 
-// readReady reads the child's answer, and then whatever else it prints, to the end.
-func readReady(stdout io.Reader) child.Ready {
+// readReady reads the child's answer.
+func readReady(in *bufio.Reader) child.Ready {
 	var r child.Ready
-	in := bufio.NewReader(stdout)
 	line, err := in.ReadBytes('\n')
 	if err == nil && json.Unmarshal(line, &r) != nil {
 		r = child.Ready{Error: fmt.Sprintf("the ClickHouse process printed %q", strings.TrimSpace(string(line)))}

@@ -22,37 +22,36 @@ const (
 // readable are the folders that the library and the Go runtime may need.
 var readable = []string{"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/nix/store", "/gnu/store"}
 
+// self is this program, also when its file was replaced since.
+const self = "/proc/self/exe"
+
 // confine restricts this thread and starts the program again from it, so that the new process is confined as a
 // whole: a process that loads a C library without cgo cannot restrict all its threads at once. It returns only when
-// that is not possible.
+// that did not work: with errNoSandbox where the kernel has no Landlock, else with an error that ends the child.
 func confine(o options, args []string) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	runtime.LockOSThread() // and unlocked only before the thread is restricted
 	abi, err := landlockABI()
 	if err != nil {
-		return err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find the executable: %w", err)
+		runtime.UnlockOSThread()
+		return fmt.Errorf("%w: %w", errNoSandbox, err)
 	}
 	// The parent's death signal belongs to a thread, and this one becomes the process.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("follow the parent: %w", err)
 	}
-	if err := restrict(abi, o, exe); err != nil {
+	if err := restrict(abi, o); err != nil {
 		return err
 	}
 	argv := append([]string{}, os.Args[:len(os.Args)-len(args)]...)
 	argv = append(argv, fmt.Sprintf("--confined=landlock v%d: %s", abi, rules(abi)))
 	argv = append(argv, args...)
-	return fmt.Errorf("start again: %w", unix.Exec(exe, argv, os.Environ()))
+	return fmt.Errorf("start again: %w", unix.Exec(self, argv, os.Environ()))
 }
 
 func landlockABI() (int, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		return 0, fmt.Errorf("the kernel has no Landlock: %w", errno)
+		return 0, errno
 	}
 	return int(abi), nil
 }
@@ -69,7 +68,7 @@ func rules(abi int) string {
 	return strings.Join(all, ", ")
 }
 
-func restrict(abi int, o options, exe string) error {
+func restrict(abi int, o options) error {
 	handled := uint64(accessV1)
 	if abi >= 2 {
 		handled |= unix.LANDLOCK_ACCESS_FS_REFER
@@ -91,7 +90,7 @@ func restrict(abi int, o options, exe string) error {
 	}
 	defer unix.Close(int(fd)) //nolint:errcheck // an open rule set has no effect
 	r := ruleset(fd)
-	if err := r.allow(handled, o, exe); err != nil {
+	if err := r.allow(handled, o); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -106,7 +105,7 @@ func restrict(abi int, o options, exe string) error {
 type ruleset uintptr
 
 // allow adds what the child may do. The executable and its loader may be executed once more, to start again.
-func (r ruleset) allow(handled uint64, o options, exe string) error {
+func (r ruleset) allow(handled uint64, o options) error {
 	if err := r.path(o.dir, handled&^unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil {
 		return err
 	}
@@ -114,7 +113,7 @@ func (r ruleset) allow(handled uint64, o options, exe string) error {
 	if err := r.path(o.lib, fileRead); err != nil {
 		return err
 	}
-	for _, path := range append([]string{exe}, loader(exe)...) {
+	for _, path := range append([]string{self}, loader()...) {
 		if err := r.path(path, fileRead|unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil {
 			return err
 		}
@@ -142,8 +141,8 @@ func (r ruleset) path(path string, access uint64) error {
 }
 
 // loader is the dynamic loader that the executable names, if any.
-func loader(exe string) []string {
-	f, err := elf.Open(exe)
+func loader() []string {
+	f, err := elf.Open(self)
 	if err != nil {
 		return nil
 	}

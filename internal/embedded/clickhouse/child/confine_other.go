@@ -2,7 +2,5 @@
 
 package child
 
-import "errors"
-
 // confine: only Linux has Landlock.
-func confine(options, []string) error { return errors.New("this system has no Landlock") }
+func confine(options, []string) error { return errNoSandbox }

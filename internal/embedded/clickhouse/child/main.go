@@ -26,6 +26,9 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
+// errNoSandbox: the process serves unconfined.
+var errNoSandbox = errors.New("none: this system has no Landlock")
+
 func fail(class string, err error) error { return &failure{class, err} }
 
 // Main runs the child with the arguments behind Command, and returns its exit status.
@@ -59,7 +62,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		unlock()
 		// On success this does not return: the process begins again, confined.
-		o.confined = "none: " + confine(o, args).Error()
+		err = confine(o, args)
+		if !errors.Is(err, errNoSandbox) {
+			return fmt.Errorf("confine the process: %w", err)
+		}
+		o.confined = err.Error()
 	}
 	unlock, err := lockFolder(o.dir)
 	if err != nil {
