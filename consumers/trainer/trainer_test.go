@@ -33,7 +33,7 @@ func TestAdvantages(t *testing.T) {
 		GRPO:   {1, 0.75 / (std1 + 0.5)},
 		DrGRPO: {1, 0.75},
 		RLOO:   {1, 1},
-		MaxRL:  {1, 0.75 / 0.75},
+		MaxRL:  {1, 1}, // mean .25, eps .5
 	} {
 		got, signal, err := advantages(name, rewards, 0.5, tc.ddof)
 		if err != nil || !signal || math.Abs(got[0]-tc.want) > 1e-12 {

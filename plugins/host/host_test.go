@@ -115,9 +115,7 @@ func (r retry) Generate(context.Context, policy.Role, int64, []policy.Prompt, fu
 type panics struct{ sdk.Trainer }
 
 func (p panics) Generate(context.Context, policy.Role, int64, []policy.Prompt, func([]policy.Completion) error) error {
-	var m map[string]int
-	m["x"]++
-	return nil
+	panic("a bug of the plugin")
 }
 
 type chatty struct{ sdk.Trainer }

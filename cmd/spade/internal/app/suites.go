@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -24,7 +23,7 @@ import (
 // LoadTasks reads the held-out tasks of suite folders, and names each suite with the digest of its sources.
 func LoadTasks(folders []string) (tasks []evaluator.Task, names []string, err error) {
 	for _, folder := range folders {
-		all, err := suites.Load(os.DirFS(folder).(fs.FS))
+		all, err := suites.Load(os.DirFS(folder))
 		if err != nil {
 			return nil, nil, fmt.Errorf("suites in %s: %w", folder, err)
 		}
