@@ -280,7 +280,7 @@ func TestRetryAfterCrossesTheWire(t *testing.T) {
 
 func TestPanicIsAPermanentError(t *testing.T) {
 	p := launch(t, "panics")
-	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); !errors.Is(err, plugins.ErrPermanent) || !strings.Contains(err.Error(), "nil map") {
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); !errors.Is(err, plugins.ErrPermanent) || !strings.Contains(err.Error(), "a bug of the plugin") {
 		t.Errorf("got %v", err)
 	}
 	if h, err := p.Health(t.Context()); err != nil || !h.Ready {
