@@ -61,11 +61,14 @@ func measure(t *testing.T, name string) (lines int, generated bool) {
 	return lines, generated
 }
 
-// TestOnlyMainEndsTheProcess: everything else returns errors, so that what was started is stopped.
+// TestOnlyMainEndsTheProcess: everything else returns errors, so that what was started is stopped. A plugin whose host is
+// gone has nobody to return them to.
 func TestOnlyMainEndsTheProcess(t *testing.T) {
 	ends := regexp.MustCompile(`\b(os\.Exit|log\.Fatal\w*)\(`)
 	for _, name := range tracked(t, "*.go") {
-		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "main.go" {
+		forTests := strings.HasSuffix(name, "_test.go") || strings.HasSuffix(filepath.Dir(name), "test")
+		orphan := filepath.ToSlash(name) == "plugins/sdk/serve.go"
+		if forTests || orphan || filepath.Base(name) == "main.go" {
 			continue
 		}
 		body, err := os.ReadFile(filepath.Join(root, name))
