@@ -47,7 +47,7 @@ generate: ## regenerate code from the .proto files
 	plugins/generate.sh
 
 check-generated: generate ## fail when generated code is not what its source says
-	git diff --exit-code -- schemas plugins
+	git diff --exit-code -- schemas/spadepb plugins/pluginpb
 
 fuzz: ## run each fuzz target for FUZZTIME
 	@$(GO) list ./... | while read -r pkg; do \
