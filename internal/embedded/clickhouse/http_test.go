@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go/compress"
+	"github.com/pierrec/lz4/v4"
 
 	embedded "github.com/seed256f7767/spade/internal/embedded/clickhouse"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/clickhousetest"
@@ -235,6 +236,16 @@ func TestHTTPInterface(t *testing.T) {
 		if r.status != 200 || c.must("SELECT count() FROM zipped") != "2" {
 			t.Errorf("a compressed insert: %+v", r)
 		}
+		body.Reset()
+		lw := lz4.NewWriter(&body)
+		_, _ = lw.Write([]byte("w\n"))
+		_ = lw.Close()
+		r = c.do(http.MethodPost, values("query", "INSERT INTO zipped FORMAT CSV"), &body, func(r *http.Request) { r.Header.Set("Content-Encoding", "lz4") })
+		if r.status != 200 || c.must("SELECT count() FROM zipped WHERE a = 'w'") != "1" {
+			t.Errorf("an LZ4 insert: %+v", r)
+		}
+		c.must("TRUNCATE TABLE zipped")
+		c.must("INSERT INTO zipped VALUES ('x'), ('y')")
 		bw := compress.NewWriter(0, compress.LZ4)
 		if err := bw.Compress([]byte("z\n")); err != nil {
 			t.Fatal(err)

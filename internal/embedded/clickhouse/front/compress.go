@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/engine"
 )
@@ -138,13 +139,15 @@ func decodeBody(r *http.Request, values url.Values) (io.Reader, error) {
 		body, err = zlib.NewReader(body)
 	case "br":
 		body = brotli.NewReader(body)
+	case "lz4":
+		body = lz4.NewReader(body)
 	case "zstd":
 		var d *zstd.Decoder
 		if d, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20)); err == nil {
 			body = d
 		}
 	default:
-		return nil, &engine.Error{Code: engine.CodeNotImplemented, Message: "the Content-Encoding " + encoding + " is not supported: use gzip, deflate, br or zstd"}
+		return nil, &engine.Error{Code: engine.CodeNotImplemented, Message: "the Content-Encoding " + encoding + " is not supported: use gzip, deflate, br, lz4 or zstd"}
 	}
 	if err != nil {
 		return nil, &engine.Error{Code: codeCannotRead, Message: "the body is not what its Content-Encoding says: " + err.Error()}
