@@ -22,6 +22,7 @@ const (
 	kCount
 	kPlaces
 	kBridge
+	kBridgeAfter
 	kBridgeLabel
 	kBridgeWord
 	kBridgeTwice
@@ -79,6 +80,14 @@ func (f *features) rel(parts ...uint32) { f.relational.add(parts...) }
 func (f *features) key(parts ...uint32) {
 	f.relational.add(parts...)
 	f.crossing.add(parts...)
+}
+
+// keyIf adds a key feature where it holds. That it does not hold is no feature: an action of which nothing can be said
+// would otherwise look better than one of which something is false.
+func (f *features) keyIf(holds bool, parts ...uint32) {
+	if holds {
+		f.key(parts...)
+	}
 }
 
 const (

@@ -14,17 +14,15 @@ type Sample struct {
 
 // Options of learning. Zero fields take the defaults.
 type Options struct {
-	Rate   float64
-	Epochs int
-	Shrink float64
-	Cool   float64
+	Rate   float64 // of the first update
+	Epochs int     // passes over the samples
+	Cool   float64 // the rate of update n is Rate / (1 + Cool n)
 }
 
-// Defaults, found with package learnbench.
+// Defaults, found with package learnbench on the development suite.
 const (
 	DefaultRate   = 0.6
 	DefaultEpochs = 3
-	DefaultShrink = 0
 	DefaultCool   = 0.1
 )
 
@@ -34,9 +32,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Epochs == 0 {
 		o.Epochs = DefaultEpochs
-	}
-	if o.Shrink == 0 {
-		o.Shrink = DefaultShrink
 	}
 	if o.Cool == 0 {
 		o.Cool = DefaultCool
@@ -57,9 +52,6 @@ func (m *Model) Learn(samples []Sample, opt Options) Stats {
 	opt = opt.withDefaults()
 	var st Stats
 	var squares float64
-	for i, w := range m.weights {
-		m.weights[i] = w - float32(opt.Shrink)*w
-	}
 	opt.Rate /= 1 + float64(opt.Cool*float64(m.updates))
 	m.updates++
 	for range opt.Epochs {

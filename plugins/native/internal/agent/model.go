@@ -10,7 +10,6 @@ const Bits = 14
 // Model is a table of weights. It is immutable while it generates; Learn works on a Clone.
 type Model struct {
 	weights []float32
-
 	mask    uint32
 	updates uint32 // how often it has learned
 }
@@ -37,8 +36,8 @@ const (
 	groups
 )
 
-// GroupScale t.
-var GroupScale = [groups]float64{1, 0.5, 0.5}
+// groupScale is what the groups weigh against each other: relations carry over to other words, words do not.
+func groupScale() [groups]float64 { return [groups]float64{1, 0.5, 0.5} }
 
 // vectors are the features of all actions of one decision. A group's scale is the same for all of them, so that what they
 // have in common cancels out.
@@ -61,9 +60,10 @@ func (m *Model) vectors(s *scene) vectors {
 			}
 		}
 	}
+	scale := groupScale()
 	for g, n := range most {
 		if n > 0 {
-			vs.scale[g] = GroupScale[g] / math.Sqrt(float64(n))
+			vs.scale[g] = scale[g] / math.Sqrt(float64(n))
 		}
 	}
 	return vs

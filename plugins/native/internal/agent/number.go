@@ -226,9 +226,9 @@ func (f *features) compare(v int64, numbers []shown, all []int64) {
 		sign := sign(v - x.value)
 		f.key(kCompare, x.line.class, uint32(i), sign)
 		f.rel(kCompareLabel, x.line.label, sign)
-		f.rel(kFit, flag(v == largestUpTo(x.value, all)))
+		f.keyIf(v == largestUpTo(x.value, all), kFit)
 		if i > 0 && numbers[i-1].line == x.line {
-			f.rel(kMiddle, flag(v == nearest((numbers[i-1].value+x.value)/2, all)))
+			f.keyIf(v == nearest((numbers[i-1].value+x.value)/2, all), kMiddle)
 		}
 	}
 }

@@ -1,9 +1,14 @@
 package agent
 
+import "sync"
+
 // maxFrequency is the number of lines that a word may stand on and still link two of them.
 const maxFrequency = 3
 
-// lineFrequency counts the lines that each word stands on.
+// stops is the set of stop words, made once: it never changes.
+var stops = sync.OnceValue(stopWords)
+
+// lineFrequency counts the lines that each word stands on. A stop word counts as standing everywhere.
 func (s *scene) lineFrequency() map[uint32]int {
 	df := map[uint32]int{}
 	for i := range s.lines {
@@ -12,6 +17,12 @@ func (s *scene) lineFrequency() map[uint32]int {
 			if !has(ts[:j], t.hash) {
 				df[t.hash]++
 			}
+		}
+	}
+	stop := stops()
+	for h := range df {
+		if stop[h] {
+			df[h] = maxFrequency + 1
 		}
 	}
 	return df
@@ -47,16 +58,16 @@ func (s *scene) occurrence(f *features, l *line, at int) {
 	f.rel(kOccurNext, l.class, neighbour(l, at+1))
 	f.rel(kOccurStart, l.class, uint32(min(at, maxPlace)))
 	f.rel(kOccurEnd, l.class, uint32(min(end, maxPlace)))
-	f.key(kLineDup, l.class, flag(l.dup))
+	f.keyIf(l.dup, kLineDup, l.class)
 	if len(l.tokens) < minRow {
 		return
 	}
-	f.key(kIndexStep, l.class, flag(at == s.steps))
-	f.key(kEndIndexStep, l.class, flag(end == s.steps))
+	f.keyIf(at == s.steps, kIndexStep, l.class)
+	f.keyIf(end == s.steps, kEndIndexStep, l.class)
 	s.countedPlaces(f, l, at, end)
 	if s.mentionsLast(l) {
-		f.rel(kFollowsLast, l.class, flag(at > 0 && has(s.last, l.tokens[at-1].hash)))
-		f.rel(kPrecedesLast, l.class, flag(end > 0 && has(s.last, l.tokens[at+1].hash)))
+		f.keyIf(at > 0 && has(s.last, l.tokens[at-1].hash), kFollowsLast, l.class)
+		f.keyIf(end > 0 && has(s.last, l.tokens[at+1].hash), kPrecedesLast, l.class)
 	}
 }
 
@@ -80,8 +91,8 @@ func (s *scene) countedPlaces(f *features, l *line, at, end int) {
 			continue
 		}
 		n := o.tokens[0].num
-		f.key(kIndexNumber, l.class, flag(int64(at) == n))
-		f.key(kEndIndexNumber, l.class, flag(int64(end) == n))
+		f.keyIf(int64(at) == n, kIndexNumber, l.class)
+		f.keyIf(int64(end) == n, kEndIndexNumber, l.class)
 	}
 }
 
@@ -104,10 +115,11 @@ func (s *scene) bridges(f *features, i, at int, df map[uint32]int) {
 			if k == i || !has(o.tokens, w.hash) {
 				continue
 			}
-			f.key(kBridge, l.class, o.class, flag(j > at))
+			f.key(kBridge, l.class, o.class)
+			f.rel(kBridgeAfter, l.class, o.class, flag(j > at))
 			f.rel(kBridgeLabel, l.class, l.label, o.class, o.label)
 			tail := o.tokens[len(o.tokens)-1].hash
-			f.rel(kBridgeTail, l.class, o.class, flag(df[tail] == 1))
+			f.keyIf(df[tail] == 1, kBridgeTail, l.class, o.class)
 			f.rel(kBridgeTail, l.class, o.class, tail)
 			f.rel(kBridgeWord, l.class, o.class, neighbour(l, at+1), flag(j > at))
 			s.bridgeOn(f, i, k, w.hash, df)
