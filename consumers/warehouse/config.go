@@ -20,7 +20,7 @@ const Group = "spade.warehouse"
 
 // Config is what a user writes. Zero fields mean their default.
 type Config struct {
-	// FlushIdle is how long events wait for more when nothing else is to be read. Default 300 ms.
+	// FlushIdle is how long events wait for more when nothing else is to be read. Default 500 ms.
 	FlushIdle time.Duration
 	// FlushMax is how long events wait at most while there is always more. Default 1 s.
 	FlushMax time.Duration
@@ -35,7 +35,7 @@ type Config struct {
 // NewDefaultConfig returns the defaults.
 func NewDefaultConfig() Config {
 	return Config{
-		FlushIdle: 300 * time.Millisecond, FlushMax: time.Second, FlushBytes: 8 << 20, Parallel: 4,
+		FlushIdle: 500 * time.Millisecond, FlushMax: time.Second, FlushBytes: 8 << 20, Parallel: 4,
 		StatementTimeout: 2 * time.Minute,
 	}
 }

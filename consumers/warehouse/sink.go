@@ -76,6 +76,14 @@ func (s *Sink) group() {
 
 // Run consumes until ctx ends, which returns nil after what was gathered is flushed, or something fails for good.
 func (s *Sink) Run(ctx context.Context) error {
+	err := s.run(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (s *Sink) run(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return err
 	}
