@@ -215,6 +215,62 @@ func TestKilledChild(t *testing.T) {
 	t.Logf("%d inserts acknowledged between %d kills", acknowledged, rounds)
 }
 
+// The worst moment: the token of an insert is on the disk and its rows are not in place. The retry must land.
+func TestKilledBetweenTokenAndRows(t *testing.T) {
+	dir := t.TempDir()
+	const rows, rounds = 100, 8
+	insert := func(n int) string {
+		return fmt.Sprintf("INSERT INTO killed SETTINGS insert_deduplication_token = 'round %d' SELECT number + %d FROM numbers(%d)", n, n*rows, rows)
+	}
+	done := 0
+	for range rounds {
+		s := clickhousetest.StartIn(t, dir)
+		c := newClient(t, s)
+		c.must("CREATE TABLE IF NOT EXISTS killed (a UInt64) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 1000")
+		c.must(insert(done)) // the one in flight when the last server was killed
+		done++
+		if got, want := c.must("SELECT count(), uniqExact(a) FROM killed"), fmt.Sprintf("%d\t%d", done*rows, done*rows); got != want {
+			t.Fatalf("%s, want %s: a retry was lost or doubled", got, want)
+		}
+		go killWhenLogGrows(dir, s)
+		for alive := true; alive; {
+			select {
+			case <-s.Done():
+				alive = false
+			default:
+				if c.try(insert(done)) {
+					done++
+				}
+			}
+		}
+	}
+}
+
+// killWhenLogGrows kills the server as soon as it has written a token.
+func killWhenLogGrows(dir string, s *embedded.Server) {
+	var size int64 = -1
+	for {
+		select {
+		case <-s.Done():
+			return
+		default:
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, "data", "store", "*", "*", "deduplication_logs", "*.txt"))
+		if err != nil || len(logs) != 1 {
+			continue
+		}
+		info, err := os.Stat(logs[0])
+		switch {
+		case err != nil:
+		case size < 0:
+			size = info.Size()
+		case info.Size() > size:
+			_ = syscall.Kill(s.PID(), syscall.SIGKILL)
+			return
+		}
+	}
+}
+
 // try sends a statement to a server that may die under it, and reports whether it was acknowledged.
 func (c client) try(sql string) bool {
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.base, strings.NewReader(sql))

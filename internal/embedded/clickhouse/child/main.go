@@ -109,7 +109,8 @@ func serve(ctx context.Context, o options, setup Setup, stdout, stderr io.Writer
 	if err != nil {
 		return fail(ClassLibrary, err)
 	}
-	eng, err := open(lib, o, setup)
+	logger := slog.New(slog.NewTextHandler(stderr, nil))
+	eng, err := open(lib, o, setup, logger)
 	if err != nil {
 		return fail(ClassFolder, err)
 	}
@@ -118,7 +119,7 @@ func serve(ctx context.Context, o options, setup Setup, stdout, stderr io.Writer
 	ready := &Ready{Addr: listener.Addr().String(), Library: lib.Version(), Sandbox: o.confined}
 	handler, err := front.New(front.Config{
 		Engine: eng, TempDir: o.layout().tmp, Users: setup.Users, Database: setup.Database, Limits: setup.Limits,
-		Health: ready, Logger: slog.New(slog.NewTextHandler(stderr, nil)),
+		Health: ready, Logger: logger,
 	})
 	if err != nil {
 		return err
@@ -131,10 +132,17 @@ func serve(ctx context.Context, o options, setup Setup, stdout, stderr io.Writer
 }
 
 // open boots the engine and makes the database in which statements run.
-func open(lib *engine.Library, o options, setup Setup) (*engine.Engine, error) {
+func open(lib *engine.Library, o options, setup Setup, logger *slog.Logger) (*engine.Engine, error) {
 	serverOptions := map[string]string{}
 	if setup.Memory > 0 {
 		serverOptions["max_server_memory_usage"] = fmt.Sprint(setup.Memory)
+	}
+	forgotten, err := forgetLostTokens(o.layout().data)
+	if err != nil {
+		return nil, err
+	}
+	if forgotten > 0 {
+		logger.Warn("inserts that a crash cut short may be repeated: their deduplication tokens are taken back", "tokens", forgotten)
 	}
 	eng, err := engine.Open(lib, o.layout().data, serverOptions)
 	if err != nil {
