@@ -103,14 +103,21 @@ func small(t *testing.T, command []string) config.Loaded {
 	return l
 }
 
-// play runs a run on servers and closes what it opened.
+// play runs a run on servers, compares the warehouse with the log, and closes what it opened.
 func play(t *testing.T, l config.Loaded, at Endpoints) Summary {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
 	summary, err := s.RunLoop(t.Context(), l, silent{}, nil)
+	must(t, err)
+	run, err := FindRun(t.Context(), s.Bus, summary.RunID)
+	must(t, err)
+	v, err := s.Verify(t.Context(), run)
 	must(t, errors.Join(err, s.Close(context.WithoutCancel(t.Context()))))
+	for _, d := range v.Differences {
+		t.Errorf("run %s: %s", run.Name, d)
+	}
 	return summary
 }
 
