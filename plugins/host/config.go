@@ -24,7 +24,7 @@ type Config struct {
 	SocketDir string
 	// StartTimeout bounds the time until the handshake. Zero means 30 s.
 	StartTimeout time.Duration
-	// StopGrace bounds each of the steps after a Shutdown was answered: exit, then TERM. Zero means 2 s.
+	// StopGrace bounds each of the steps after a Shutdown was answered: exit, then TERM. Zero means 10 s.
 	StopGrace time.Duration
 }
 
@@ -58,7 +58,7 @@ func (c Config) withDefaults() Config {
 		c.StartTimeout = 30 * time.Second
 	}
 	if c.StopGrace == 0 {
-		c.StopGrace = 2 * time.Second
+		c.StopGrace = 10 * time.Second
 	}
 	if c.SocketDir == "" {
 		c.SocketDir = os.TempDir()

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { gymtest.Main(m) }
 
 // TestDesignsPassTheGate holds the share of uniform designs that the acceptance gate takes.
 func TestDesignsPassTheGate(t *testing.T) {
-	const designs = 170
+	const designs = 85
 	pool := gymtest.NewPool(t, gym.Config{})
 	v := NewVocabulary()
 	r := seed.FromEnvSeed(11)
@@ -42,7 +42,7 @@ func TestDesignsPassTheGate(t *testing.T) {
 // TestDesignsAreFarApart plays the memory's part: a design that is nearer than the threshold to an earlier one is refused,
 // and what remains must not starve a run.
 func TestDesignsAreFarApart(t *testing.T) {
-	const designs = 400
+	const designs = 250
 	v := NewVocabulary()
 	r := seed.FromEnvSeed(12)
 	var kept [][]float32

@@ -64,7 +64,7 @@ func TestParseRefusesOtherTokens(t *testing.T) {
 func TestSourcesAreSound(t *testing.T) {
 	v := NewVocabulary()
 	r := seed.FromEnvSeed(3)
-	for i := range 2000 {
+	for i := range 20 * Mechanics() {
 		d, _ := draw(v, r)
 		d.Mechanic = i % Mechanics()
 		code := Compose(d, sampleDocs())
@@ -130,7 +130,7 @@ func numbered(code string) string {
 func TestComposeNeedsNoDocuments(t *testing.T) {
 	v := NewVocabulary()
 	r := seed.FromEnvSeed(4)
-	for range 200 {
+	for range 60 {
 		d, _ := draw(v, r)
 		if err := sound(Compose(d, nil), r); err != nil {
 			t.Fatalf("design %+v: %v", d, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/seed256f7767/spade/internal/policy"
@@ -112,7 +111,21 @@ func messages(p *policy.Prompt) []agent.Message {
 func promptTokens(p *policy.Prompt) int {
 	n := 0
 	for _, m := range p.Messages {
-		n += len(strings.Fields(m.Content))
+		n += countWords(m.Content)
+	}
+	return n
+}
+
+// countWords counts runs of bytes above the space, which strings.Fields would also gather.
+func countWords(s string) int {
+	n := 0
+	inside := false
+	for i := range len(s) {
+		word := s[i] > ' '
+		if word && !inside {
+			n++
+		}
+		inside = word
 	}
 	return n
 }
