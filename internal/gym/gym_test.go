@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/seed256f7767/spade/internal/gym/interp"
+	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
 // TestMain makes the test binary its own worker, as the program's main does.
@@ -181,6 +184,23 @@ func BenchmarkSteps(b *testing.B) {
 			benchSteps(b, c.workers, c.episodes)
 		})
 	}
+}
+
+// BenchmarkStepsInProcess is the same steps of the same source without a process or a sandbox around them, to compare with.
+func BenchmarkStepsInProcess(b *testing.B) {
+	env, loaded := interp.Load(trivial, wire.DefaultLimits())
+	if env == nil {
+		b.Fatal(loaded)
+	}
+	for i := 0; b.Loop(); i++ {
+		if i%999 == 0 {
+			env.Reset(wire.Reset{})
+		}
+		if s := env.Step(wire.Action{Text: "go"}); s.Outcome != Ongoing {
+			b.Fatal(s)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
 // BenchmarkOpen loads a source into a fresh worker, plays nothing and closes it.

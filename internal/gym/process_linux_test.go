@@ -97,7 +97,8 @@ func TestWorkerFromOutside(t *testing.T) {
 			t.Errorf("descriptor %s is %s", fd, to)
 		}
 	}
-	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err != nil || len(env) > 0 {
+	want := strings.Join(startEnv(), "\x00") + "\x00"
+	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err != nil || string(env) != want {
 		t.Errorf("environment %q, %v", env, err)
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
