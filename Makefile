@@ -66,6 +66,8 @@ demo: engine ## run the whole loop on examples/corpus and show what to query
 	@.ci/demo
 
 test-clients: engine ## run other people's clients against the embedded servers: kcat, curl, npm packages
+	npm ci --silent --no-audit --no-fund --prefix test/clients/clickhouse
+	npm ci --silent --no-audit --no-fund --prefix test/clients/qdrant
 	SPADE_TEST_CLIENTS=1 $(GO) test -count=1 -timeout 10m ./test/clients/...
 
 clean: ## remove what was built; data folders stay
