@@ -66,6 +66,9 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := prepare(s.cfg.Dir); err != nil {
 		return err
 	}
+	if err := inspect(s.cfg.Dir); err != nil {
+		return fmt.Errorf("%w: folder %s: %w; restore it from a copy, or move the data folder away to begin anew", ErrDamaged, s.cfg.Dir, err)
+	}
 	ln, err := listen(ctx, s.cfg.addr())
 	if err != nil {
 		return err
