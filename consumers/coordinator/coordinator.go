@@ -56,7 +56,7 @@ func (c *Coordinator) Add(msg proto.Message) error {
 		if k < 0 || k >= len(c.iterations) {
 			return fmt.Errorf("fold %T of iteration %d in a run of %d: %w", msg, k, len(c.iterations), event.ErrMalformed)
 		}
-		return c.iterations[k].add(msg)
+		c.iterations[k].add(msg)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (c *Coordinator) Next() ([]event.Event, error) {
 		}
 		events = append(events, requests...)
 		if !it.closed && it.complete() {
-			ev, err := c.event(ids.Iteration(c.Run.ID, k), it.close(c.Run.ID, k, c.AcceptedBefore(k)))
+			ev, err := c.event(ids.Iteration(c.Run.ID, k), it.close(c.Run.ID, k, c.versionFor(k), c.AcceptedBefore(k)))
 			if err != nil {
 				return nil, err
 			}

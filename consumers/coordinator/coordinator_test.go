@@ -210,6 +210,46 @@ func TestAnIterationOutOfRangeIsTold(t *testing.T) {
 	}
 }
 
+func TestAnIterationWithoutAnAcceptedDesignNamesItsVersion(t *testing.T) {
+	run := runs.Run{ID: ids.Run("demo"), Config: config(0)}
+	run.Config.Designs = 1
+	c := New(Settings{Run: run, Source: observe.NewSource("test")})
+	env := ids.Env(run.ID, 2, 0, 0)
+	for _, m := range []proto.Message{
+		&spadepb.DesignRequested{EnvId: env[:], Iteration: 2},
+		&spadepb.EnvironmentDesigned{EnvId: env[:], Iteration: 2},
+		&spadepb.EnvironmentRejected{EnvId: env[:], Iteration: 2, LastAttempt: true},
+		&spadepb.DesignerRewarded{EnvId: env[:], Iteration: 2},
+	} {
+		if err := c.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, err := c.Next()
+	if err != nil || len(events) != 1 {
+		t.Fatalf("%d events, %v; want that the iteration is closed", len(events), err)
+	}
+	msg, err := events[0].Message()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := msg.(*spadepb.IterationClosed); !ok || m.GetPolicyVersion() != 2 {
+		t.Errorf("%v; want policy version 2", msg)
+	}
+}
+
+func TestTheFirstClosingOfAnIterationCounts(t *testing.T) {
+	c := New(Settings{Run: runs.Run{ID: ids.Run("demo"), Config: config(0)}, Source: observe.NewSource("test")})
+	for _, steps := range []int64{3, 5} {
+		if err := c.Add(&spadepb.IterationClosed{Iteration: 1, Steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.iterations[1].summary.GetSteps(); got != 3 {
+		t.Errorf("%d steps; want those of the first record", got)
+	}
+}
+
 func TestTheUnlearnableShareCountsGuardedGaps(t *testing.T) {
 	w := newWorld(t, 0, config(0))
 	w.play(false)

@@ -52,7 +52,7 @@ func newIteration(slots int) *iteration {
 	}
 }
 
-func (it *iteration) add(msg proto.Message) error {
+func (it *iteration) add(msg proto.Message) {
 	switch m := msg.(type) {
 	case *spadepb.DesignRequested:
 		it.requested[int(m.GetSlot())] = true
@@ -81,9 +81,10 @@ func (it *iteration) add(msg proto.Message) error {
 	case *spadepb.DesignerRewarded:
 		it.rewarded[uuid.UUID(m.GetEnvId())] = true
 	case *spadepb.IterationClosed:
-		it.closed, it.summary = true, m
+		if !it.closed {
+			it.closed, it.summary = true, m
+		}
 	}
-	return nil
 }
 
 // putFirst keeps the first value of an id and reports whether this is it.
@@ -122,8 +123,9 @@ func (it *iteration) complete() bool {
 	return len(it.rollouts)+len(it.dropped) >= expected
 }
 
-// close makes the iteration's summary.
-func (it *iteration) close(run uuid.UUID, k int, acceptedBefore int64) *spadepb.IterationClosed {
+// close makes the iteration's summary. version is the policy that designed and played it, whether or not a design was
+// accepted.
+func (it *iteration) close(run uuid.UUID, k int, version, acceptedBefore int64) *spadepb.IterationClosed {
 	it.closed = true
 	s := &spadepb.IterationClosed{
 		RunId:              run[:],
@@ -135,11 +137,9 @@ func (it *iteration) close(run uuid.UUID, k int, acceptedBefore int64) *spadepb.
 		RolloutsDropped:    int32(len(it.dropped)),
 		RegretsEstimated:   int32(len(it.regrets)),
 		RegretsUnavailable: int32(len(it.unavailable)),
+		PolicyVersion:      version,
 		AcceptedBefore:     acceptedBefore,
 		Steps:              int64(it.steps),
-	}
-	for _, ok := range it.accepted {
-		s.PolicyVersion = max(s.PolicyVersion, ok.GetPolicyVersion())
 	}
 	s.RewardPlain = it.meanReward(ids.ArmPlain)
 	s.RewardHinted = it.meanReward(ids.ArmHinted)
