@@ -17,7 +17,6 @@ type iteration struct {
 	designs  map[uuid.UUID]*spadepb.EnvironmentDesigned
 	pay      map[uuid.UUID]*spadepb.DesignerRewarded
 	rollouts map[uuid.UUID]*spadepb.RolloutCompleted
-	dropped  map[uuid.UUID]bool
 	summary  *spadepb.IterationClosed
 	closed   bool
 }
@@ -33,7 +32,6 @@ func newIteration() *iteration {
 		designs:  map[uuid.UUID]*spadepb.EnvironmentDesigned{},
 		pay:      map[uuid.UUID]*spadepb.DesignerRewarded{},
 		rollouts: map[uuid.UUID]*spadepb.RolloutCompleted{},
-		dropped:  map[uuid.UUID]bool{},
 	}
 }
 
@@ -45,10 +43,10 @@ func (it *iteration) add(msg proto.Message) {
 		putFirst(it.pay, m.GetEnvId(), m)
 	case *spadepb.RolloutCompleted:
 		putFirst(it.rollouts, m.GetRolloutId(), m)
-	case *spadepb.RolloutDropped:
-		it.dropped[uuid.UUID(m.GetRolloutId())] = true
 	case *spadepb.IterationClosed:
-		it.closed, it.summary = true, m
+		if !it.closed {
+			it.closed, it.summary = true, m
+		}
 	}
 }
 

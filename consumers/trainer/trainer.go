@@ -152,11 +152,11 @@ func (t *Trainer) Step(ctx context.Context) ([]event.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train version %d: %w", v, err)
 	}
-	updated, err := t.updated(ctx, update, v, int32(v), built...)
+	updated, uri, err := t.updated(ctx, update, v, int32(v), built...)
 	if err != nil {
 		return nil, err
 	}
-	return t.events(started, updated, update.Device, built...)
+	return t.events(started, updated, uri, update.Device, built...)
 }
 
 // batches are the agent's and, where the designer is the policy, the designer's: a uniform one does not learn. What it
@@ -183,21 +183,22 @@ func (t *Trainer) begin(ctx context.Context) ([]event.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin policy: %w", err)
 	}
-	updated, err := t.updated(ctx, update, -1, -1)
+	updated, uri, err := t.updated(ctx, update, -1, -1)
 	if err != nil {
 		return nil, err
 	}
-	return t.events(started, updated, update.Device)
+	return t.events(started, updated, uri, update.Device)
 }
 
+// updated is the event of an update, and where its checkpoint lies when that is not in the event.
 func (t *Trainer) updated(
 	ctx context.Context, u Update, from int64, iteration int32, batches ...*spadepb.BatchBuilt,
-) (*spadepb.PolicyUpdated, error) {
+) (msg *spadepb.PolicyUpdated, uri string, err error) {
 	if u.Version != from+1 {
-		return nil, fmt.Errorf("learner went from version %d to %d", from, u.Version)
+		return nil, "", fmt.Errorf("learner went from version %d to %d", from, u.Version)
 	}
 	name, version := t.Learner.Name()
-	msg := &spadepb.PolicyUpdated{
+	msg = &spadepb.PolicyUpdated{
 		RunId: t.Run.ID[:], PolicyFrom: from, PolicyTo: u.Version, Iteration: iteration,
 		Roles: u.Roles, Trainer: name, TrainerVersion: version, Metrics: u.Metrics,
 	}
@@ -209,26 +210,26 @@ func (t *Trainer) updated(
 	msg.Checkpoint = &spadepb.Checkpoint{Sha256: sum[:], Bytes: int64(len(u.Checkpoint)), Format: u.Format}
 	if len(u.Checkpoint) <= maxInline {
 		msg.Checkpoint.Inline = u.Checkpoint
-		return msg, nil
+		return msg, "", nil
 	}
 	if t.Checkpoints == nil {
-		return nil, fmt.Errorf("checkpoint is %d bytes, more than %d: set SPADE_CHECKPOINTS to where such are kept",
+		return nil, "", fmt.Errorf("checkpoint is %d bytes, more than %d: set SPADE_CHECKPOINTS to where such are kept",
 			len(u.Checkpoint), maxInline)
 	}
-	if _, err := t.Checkpoints.Save(ctx, sum, u.Checkpoint); err != nil {
-		return nil, fmt.Errorf("save checkpoint: %w", err)
+	if uri, err = t.Checkpoints.Save(ctx, sum, u.Checkpoint); err != nil {
+		return nil, "", fmt.Errorf("save checkpoint: %w", err)
 	}
-	return msg, nil
+	return msg, uri, nil
 }
 
 func (t *Trainer) events(
-	started time.Time, updated *spadepb.PolicyUpdated, device string, batches ...*spadepb.BatchBuilt,
+	started time.Time, updated *spadepb.PolicyUpdated, uri, device string, batches ...*spadepb.BatchBuilt,
 ) ([]event.Event, error) {
 	key := topics.RunKey(t.Run.ID)
 	var events []event.Event
-	add := func(subject uuid.UUID, msg proto.Message) error {
+	add := func(subject uuid.UUID, msg proto.Message, uri string) error {
 		obs := t.Source.Stamp(started)
-		obs.Device = device
+		obs.Device, obs.CheckpointUri = device, uri
 		ev, err := event.New(key, subject, 0, msg, obs)
 		if err != nil {
 			return fmt.Errorf("train: %w", err)
@@ -237,11 +238,11 @@ func (t *Trainer) events(
 		return nil
 	}
 	for _, b := range batches {
-		if err := add(uuid.UUID(b.GetBatchId()), b); err != nil {
+		if err := add(uuid.UUID(b.GetBatchId()), b, ""); err != nil {
 			return nil, err
 		}
 	}
-	if err := add(ids.Policy(t.Run.ID, updated.GetPolicyFrom()), updated); err != nil {
+	if err := add(ids.Policy(t.Run.ID, updated.GetPolicyFrom()), updated, uri); err != nil {
 		return nil, err
 	}
 	return events, nil

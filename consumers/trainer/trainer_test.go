@@ -243,4 +243,7 @@ func TestLargeCheckpointsLiveOutsideTheLog(t *testing.T) {
 	if ck.GetInline() != nil || len(kept[[sha256.Size]byte(ck.GetSha256())]) != maxInline+1 {
 		t.Errorf("checkpoint %v", ck)
 	}
+	if got := events[0].Observed.GetCheckpointUri(); got != "memory:" {
+		t.Errorf("the event says that the checkpoint lies at %q", got)
+	}
 }
