@@ -70,6 +70,9 @@ func Encode(ev Event, limit int, nonce uuid.UUID) ([]Record, error) {
 		return []Record{record(ev.Payload, headers)}, nil
 	}
 	count := (len(ev.Payload) + limit - 1) / limit
+	if count > maxParts {
+		return nil, fmt.Errorf("encode %s: %d parts of %d bytes, allowed are %d parts", ev.Type, count, limit, maxParts)
+	}
 	whole := chunk{nonce: nonce, count: count, total: len(ev.Payload), sum: sha256.Sum256(ev.Payload)}
 	records := make([]Record, 0, count)
 	for i := range count {
@@ -146,6 +149,9 @@ type chunk struct {
 
 const chunkBytes = 16 + 4 + 4 + 8 + sha256.Size
 
+// maxParts is how many parts an event may have. A reader keeps a place for each before it has seen one.
+const maxParts = 1 << 16
+
 func (c chunk) marshal() []byte {
 	b := make([]byte, 0, chunkBytes)
 	b = append(b, c.nonce[:]...)
@@ -166,7 +172,7 @@ func unmarshalChunk(b []byte) (*chunk, error) {
 	}
 	copy(c.nonce[:], b)
 	copy(c.sum[:], b[32:])
-	if c.count < 1 || c.index >= c.count || c.total > topics.MaxEventBytes || c.count > c.total {
+	if c.count < 1 || c.count > maxParts || c.index >= c.count || c.total > topics.MaxEventBytes || c.count > c.total {
 		return nil, fmt.Errorf("part %d of %d, %d bytes", c.index, c.count, c.total)
 	}
 	return c, nil

@@ -169,6 +169,18 @@ func TestTooLargeNamesBothSizes(t *testing.T) {
 	}
 }
 
+func TestPartsAreBounded(t *testing.T) {
+	c := chunk{count: maxParts + 1, total: 2 * maxParts}
+	if _, err := unmarshalChunk(c.marshal()); err == nil {
+		t.Error("a record of an event of too many parts was taken")
+	}
+	ev := sample(t, 3)
+	ev.Payload = make([]byte, maxParts+1)
+	if _, err := Encode(ev, 1, uuid.New()); err == nil {
+		t.Error("an event of too many parts was written")
+	}
+}
+
 func TestRecordsThatAreNoEvents(t *testing.T) {
 	good, err := Encode(sample(t, 3), 0, uuid.New())
 	if err != nil {
