@@ -33,9 +33,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		msg, err := ev.Message()
 		if err != nil {
-			if err := p.designer.Poison.Event(ctx, ev, err); err != nil {
-				return err
-			}
+			work.Go(func() error { return p.designer.Poison.Event(ctx, ev, err) })
 			continue
 		}
 		if req, ok := msg.(*spadepb.DesignRequested); ok {

@@ -42,9 +42,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		msg, err := ev.Message()
 		if err != nil {
-			if err := p.player.Poison.Event(ctx, ev, err); err != nil {
-				return err
-			}
+			work.Go(func() error { return p.player.Poison.Event(ctx, ev, err) })
 			continue
 		}
 		if d, ok := p.take(ev, msg); ok {
