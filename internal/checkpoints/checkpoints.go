@@ -65,7 +65,19 @@ func (f *Folder) Save(ctx context.Context, sum [sha256.Size]byte, state []byte) 
 	if err != nil {
 		return "", fmt.Errorf("save checkpoint: %w", errors.Join(err, os.Remove(tmp.Name())))
 	}
+	if err := syncDir(f.dir); err != nil {
+		return "", fmt.Errorf("save checkpoint: %w", err)
+	}
 	return "file://" + path, nil
+}
+
+// syncDir makes a renamed file's name durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Load reads the state of that SHA-256 and checks it. The error wraps ErrMissing or ErrCorrupt.
