@@ -4,6 +4,7 @@ package deadletter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,7 +50,14 @@ func (w *Writer) write(
 	if err != nil {
 		return fmt.Errorf("dead letter of %s at %d: %w", place, offset, err)
 	}
-	if err := w.Log.Append(ctx, ev); err != nil {
+	err = w.Log.Append(ctx, ev)
+	var large *event.TooLargeError
+	if errors.As(err, &large) && len(payload) > 0 {
+		// The letter is larger than an event may be. The bytes are in the log, at the offset that it names.
+		reason = fmt.Errorf("%w (its payload of %d bytes is left where it is)", reason, len(payload))
+		return w.write(ctx, topic, partition, offset, key, nil, reason)
+	}
+	if err != nil {
 		return fmt.Errorf("append dead letter of %s at %d: %w", place, offset, err)
 	}
 	return nil
