@@ -138,7 +138,7 @@ func socketDir(t testing.TB) string {
 
 func config(t testing.TB, mode string) host.Config {
 	t.Helper()
-	return host.Config{Command: []string{os.Args[0]}, Env: []string{modeEnv + "=" + mode}, SocketDir: socketDir(t), StartTimeout: 20 * time.Second, StopGrace: 300 * time.Millisecond}
+	return host.Config{Command: []string{os.Args[0]}, Env: []string{modeEnv + "=" + mode}, SocketDir: socketDir(t), StartTimeout: time.Minute}
 }
 
 func launch(t testing.TB, mode string) *host.Plugin {
@@ -298,7 +298,12 @@ func TestPrintsAfterHandshakeDoNoHarm(t *testing.T) {
 }
 
 func TestPluginThatWillNotStopIsEnded(t *testing.T) {
-	p := launch(t, "stays")
+	cfg := config(t, "stays")
+	cfg.StopGrace = 200 * time.Millisecond
+	p, err := host.Launch(t.Context(), cfg, host.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := p.Shutdown(ctx); err == nil {

@@ -101,6 +101,15 @@ func TestHintIsFollowedStepByStep(t *testing.T) {
 	}
 }
 
+func TestObservationIsNoHint(t *testing.T) {
+	prompt := ask("Door: shut", towns[0], "Hint: "+towns[2])
+	for i := range towns {
+		if p := math.Exp(New(Bits).Logprob(prompt, towns, i)); math.Abs(p-1.0/3) > 1e-12 {
+			t.Errorf("probability of %s is %v", towns[i], p)
+		}
+	}
+}
+
 func TestHintNamesToolCallsInPlainWords(t *testing.T) {
 	calls := []string{`{"arguments":{"value":"tin"},"name":"pick"}`, `{"arguments":{"value":"zinc"},"name":"pick"}`}
 	prompt := []Message{{"user", "Metals: pick one"}, {"user", "Hint: Do this: pick zinc"}}

@@ -55,18 +55,16 @@ const hintPrefix = "Hint: "
 func newScene(messages []Message, choices []string) *scene {
 	s := &scene{}
 	var screens []string
-	for _, m := range messages {
+	for i, m := range messages {
 		switch {
 		case m.Role == "assistant":
 			s.past = append(s.past, m.Content)
-		case m.Role == "user" && strings.HasPrefix(m.Content, hintPrefix):
+		case m.Role == "user" && i == 1 && strings.HasPrefix(m.Content, hintPrefix):
+			// Only the platform puts a second message beside the first observation: what an environment shows is no hint,
+			// whatever it begins with.
 			s.hint = m.Content[len(hintPrefix):]
 		case m.Role == "user":
-			body, hint, found := strings.Cut(m.Content, "\n"+hintPrefix)
-			if found {
-				s.hint = hint
-			}
-			screens = append(screens, body)
+			screens = append(screens, m.Content)
 		}
 	}
 	s.steps = len(s.past)
