@@ -22,6 +22,9 @@ import (
 // nativePlugin is the trainer plugin that is used when none is named; it lies beside this program.
 const nativePlugin = "spade-plugin-native"
 
+// shownProblems is how many problems of a corpus a run names.
+const shownProblems = 10
+
 // RunLoop does what `spade run` does: it ingests the corpus, starts the projections, the workers and the trainer plugin,
 // and runs the run that the configuration describes.
 func (s *Services) RunLoop(
@@ -86,6 +89,9 @@ func (s *Services) documents(ctx context.Context, paths []string, ingesting func
 	if len(paths) == 0 {
 		return known.IDs(), nil
 	}
+	if err := present(paths); err != nil {
+		return nil, err
+	}
 	source := observe.NewSource("corpus")
 	ingester, err := corpus.New(corpus.NewDefaultConfig(), corpus.Settings{
 		Appender: s.Bus, Known: known, Progress: ingesting, Stamp: source.Stamp, Logger: s.Log,
@@ -96,6 +102,33 @@ func (s *Services) documents(ctx context.Context, paths []string, ingesting func
 	sum, err := ingester.Add(ctx, paths...)
 	if err != nil {
 		return nil, fmt.Errorf("ingest the corpus: %w", err)
+	}
+	return s.grounding(paths, sum)
+}
+
+// present refuses a path that is not there: a run on what is left of the corpus would be another run.
+func present(paths []string) error {
+	var errs []error
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			errs = append(errs, fmt.Errorf("the corpus: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// grounding is what a run may sample of a corpus. Files that cannot be read are named and passed over; a corpus of nothing
+// else is refused, since the run would go on without the grounding that was asked for.
+func (s *Services) grounding(paths []string, sum corpus.Summary) ([]uuid.UUID, error) {
+	for i, p := range sum.Problems {
+		if i == shownProblems {
+			s.Log.Warn("more of the corpus was passed over; spade corpus add lists it", "problems", sum.ProblemCount-shownProblems)
+			break
+		}
+		s.Log.Warn("a part of the corpus was passed over", "problem", p)
+	}
+	if len(sum.IDs) == 0 {
+		return nil, fmt.Errorf("the corpus: no document was found in %s", strings.Join(paths, ", "))
 	}
 	return sum.IDs, nil
 }
