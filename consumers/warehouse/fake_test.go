@@ -2,6 +2,7 @@ package warehouse
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,14 +33,31 @@ type fakeStore struct {
 	plans   map[Place][]Range
 	offsets map[Place]int64
 	tokens  map[string][]string
-	rows    map[string][]map[string]any
+	rows    map[string][]*fakeRow
 	sizes   map[string]int // rows of each token, for ever
+}
+
+// fakeRow is a row: all its values as JSON, and those that the store looks at.
+type fakeRow struct {
+	event, document uuid.UUID
+	place           Place
+	offset          int64
+	values          map[string]any
+}
+
+func newFakeRow(values map[string]any) *fakeRow {
+	delete(values, "writer")
+	return &fakeRow{
+		event: rowID(values["event_id"]), document: rowID(values["document_id"]), values: values,
+		place:  Place{values["kafka_topic"].(string), int32(values["kafka_partition"].(float64))},
+		offset: int64(values["kafka_offset"].(float64)),
+	}
 }
 
 func newFakeStore(t testing.TB, window int) *fakeStore {
 	return &fakeStore{
 		t: t, window: window, claims: map[Place]uint64{}, plans: map[Place][]Range{}, offsets: map[Place]int64{},
-		tokens: map[string][]string{}, rows: map[string][]map[string]any{}, sizes: map[string]int{},
+		tokens: map[string][]string{}, rows: map[string][]*fakeRow{}, sizes: map[string]int{},
 	}
 }
 
@@ -85,14 +103,15 @@ func (f *fakeStore) Positions(context.Context, string) (bus.Positions, error) {
 func (f *fakeStore) Present(_ context.Context, p Place, first int64, events []event.Event) (map[uuid.UUID]bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	asked := map[uuid.UUID]bool{}
+	for i := range events {
+		asked[events[i].ID] = true
+	}
 	out := map[uuid.UUID]bool{}
 	for _, anchor := range tables.Anchors(p.Topic) {
 		for _, row := range f.rows[anchor.Table] {
-			id := rowID(row["event_id"])
-			asked := slices.ContainsFunc(events, func(ev event.Event) bool { return ev.ID == id })
-			if asked && row["kafka_topic"] == p.Topic && row["kafka_partition"].(float64) == float64(p.Partition) &&
-				row["kafka_offset"].(float64) < float64(first) {
-				out[id] = true
+			if asked[row.event] && row.place == p && row.offset < first {
+				out[row.event] = true
 			}
 		}
 	}
@@ -140,8 +159,7 @@ func (f *fakeStore) Insert(_ context.Context, t *tables.Table, token string, rec
 		f.tokens[t.Name] = f.tokens[t.Name][n-f.window:]
 	}
 	for _, row := range rows {
-		delete(row, "writer")
-		f.rows[t.Name] = append(f.rows[t.Name], row)
+		f.rows[t.Name] = append(f.rows[t.Name], newFakeRow(row))
 	}
 	return nil
 }
@@ -151,8 +169,8 @@ func (f *fakeStore) Redact(_ context.Context, p Place, withdrawn []Withdrawal) e
 	defer f.mu.Unlock()
 	for _, row := range f.rows[tables.DocumentEvents] {
 		for _, w := range withdrawn {
-			if rowID(row["document_id"]) == w.Document && row["kafka_offset"].(float64) < float64(w.Before) && p.Topic == row["kafka_topic"] {
-				row["text"] = ""
+			if row.document == w.Document && row.place == p && row.offset < w.Before {
+				row.values["text"] = ""
 			}
 		}
 	}
@@ -172,10 +190,11 @@ func (f *fakeStore) Finish(_ context.Context, p Place, w Writer, next int64) err
 	return nil
 }
 
+// rowID is an id as JSON has it.
 func rowID(v any) uuid.UUID {
-	var b []byte
-	text, _ := json.Marshal(v)
-	if err := json.Unmarshal(text, &b); err != nil || len(b) != 16 {
+	text, _ := v.(string)
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) != 16 {
 		return uuid.Nil
 	}
 	return uuid.UUID(b)
@@ -188,11 +207,11 @@ func (f *fakeStore) content() map[string][]string {
 	return rowTexts(f.rows)
 }
 
-func rowTexts(tables map[string][]map[string]any) map[string][]string {
+func rowTexts(tables map[string][]*fakeRow) map[string][]string {
 	out := map[string][]string{}
 	for name, rows := range tables {
 		for _, row := range rows {
-			text, _ := json.Marshal(row)
+			text, _ := json.Marshal(row.values)
 			out[name] = append(out[name], string(text))
 		}
 		slices.Sort(out[name])
@@ -209,26 +228,24 @@ func foldJSON(t testing.TB, l *memoryLog) map[string][]string {
 	}
 	set := tables.NewSet(memory.DefaultAllocator, c, 0)
 	defer set.Release()
-	rows := map[string][]map[string]any{}
-	for topic, events := range l.events {
-		seen := map[uuid.UUID]bool{}
-		for _, ev := range events {
-			if seen[ev.ID] {
-				continue
+	for _, events := range l.events {
+		firsts, messages := firstRecords(t, events)
+		withdrawn := map[string]int64{}
+		for i, msg := range messages {
+			if m, ok := msg.(*spadepb.DocumentWithdrawn); ok {
+				withdrawn[string(m.GetDocumentId())] = firsts[i].LastOffset
 			}
-			msg := valid(t, &ev)
-			if msg == nil {
-				continue
-			}
-			seen[ev.ID] = true
-			if m, ok := msg.(*spadepb.DocumentIngested); ok && withdrawnLater(t, events, m.GetDocumentId(), ev.LastOffset) {
+		}
+		for i, msg := range messages {
+			if m, ok := msg.(*spadepb.DocumentIngested); ok && withdrawn[string(m.GetDocumentId())] > firsts[i].LastOffset {
 				m.Text = ""
 			}
-			if err := set.Append(&ev, msg); err != nil {
-				t.Fatal(topic, err)
+			if err := set.Append(&firsts[i], msg); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
+	rows := map[string][]*fakeRow{}
 	for _, b := range set.Blocks() {
 		text, err := b.Record.MarshalJSON()
 		if err != nil {
@@ -239,18 +256,33 @@ func foldJSON(t testing.TB, l *memoryLog) map[string][]string {
 			t.Fatal(err)
 		}
 		for _, row := range list {
-			delete(row, "writer")
+			rows[b.Table.Name] = append(rows[b.Table.Name], newFakeRow(row))
 		}
-		rows[b.Table.Name] = list
 		b.Record.Release()
 	}
 	return rowTexts(rows)
 }
 
+// firstRecords are the events that can become rows, without repeats, and their payloads.
+func firstRecords(t testing.TB, events []event.Event) (firsts []event.Event, messages []proto.Message) {
+	t.Helper()
+	seen := map[uuid.UUID]bool{}
+	for i := range events {
+		if seen[events[i].ID] {
+			continue
+		}
+		if msg := valid(t, &events[i]); msg != nil {
+			seen[events[i].ID] = true
+			firsts, messages = append(firsts, events[i]), append(messages, msg)
+		}
+	}
+	return firsts, messages
+}
+
 // valid is the payload of an event that can become rows, or nil.
 func valid(t testing.TB, ev *event.Event) proto.Message {
 	t.Helper()
-	c, err := tables.New()
+	c, err := sharedCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,23 +295,7 @@ func valid(t testing.TB, ev *event.Event) proto.Message {
 	return msg
 }
 
-func withdrawnLater(t testing.TB, events []event.Event, document []byte, offset int64) bool {
-	seen := map[uuid.UUID]bool{}
-	for _, ev := range events {
-		if seen[ev.ID] {
-			continue
-		}
-		msg := valid(t, &ev)
-		if msg == nil {
-			continue
-		}
-		seen[ev.ID] = true
-		if m, ok := msg.(*spadepb.DocumentWithdrawn); ok && string(m.GetDocumentId()) == string(document) && ev.LastOffset > offset {
-			return true
-		}
-	}
-	return false
-}
+var sharedCatalogue = sync.OnceValues(tables.New)
 
 // errCrash ends a writer the way kill -9 does: nothing of it happens afterwards.
 var errCrash = errors.New("crash")
