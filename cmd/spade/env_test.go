@@ -48,6 +48,16 @@ func TestEnvPlay(t *testing.T) {
 	}
 }
 
+// A device has no size and no end.
+func TestEnvReadsNoMoreThanASourceMayHave(t *testing.T) {
+	for _, command := range []string{"check", "play"} {
+		r := spade(t, nil, "env", command, "/dev/zero")
+		if r.code != exitFailure || !strings.Contains(r.stderr, "/dev/zero has more than the 262144 bytes") {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
 func TestEnvPlaySaysWhatIsWrongWithASource(t *testing.T) {
 	for name, c := range map[string]struct{ code, want string }{
 		"does not parse":         {"def reset(seed:\n", "spade: parse: env.star:1:"},
