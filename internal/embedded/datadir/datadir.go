@@ -132,6 +132,9 @@ func (f Folder) Secrets() (Secrets, error) {
 		s = storedSecrets{Kafka: rand.Text(), ClickHouse: rand.Text(), Reader: rand.Text(), Qdrant: rand.Text()}
 		err = f.write(secretsFile, s, 0o600)
 	}
+	if damaged(err) {
+		return Secrets{}, fmt.Errorf("%w: %w; remove that file and new ones are made", ErrHalfWritten, err)
+	}
 	if err != nil {
 		return Secrets{}, fmt.Errorf("secrets of the data folder: %w", err)
 	}
@@ -192,6 +195,13 @@ func (f Folder) read(name string, into any) error {
 		return fmt.Errorf("read %s: %w", f.Sub(name), err)
 	}
 	return nil
+}
+
+// damaged says that a file was there and did not hold what it should.
+func damaged(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	return errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
 // write replaces a file as a whole: a reader, or a start after a crash, sees the

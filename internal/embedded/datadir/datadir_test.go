@@ -92,9 +92,12 @@ func TestFoldersThatCannotBeReadAreNamed(t *testing.T) {
 		})
 	}
 	f := prepared(t)
-	put(t, f, secretsFile, `{"kafka": "x"}`)
-	if _, err := f.Secrets(); !errors.Is(err, ErrHalfWritten) || !strings.Contains(err.Error(), secretsFile) {
-		t.Errorf("secrets that are cut: %v", err)
+	for _, cut := range []string{`{"kafka": "x"}`, `{"kafka": "x`, `{"kafka": 1}`, "", "\x00\x00"} {
+		put(t, f, secretsFile, cut)
+		_, err := f.Secrets()
+		if !errors.Is(err, ErrHalfWritten) || !strings.Contains(err.Error(), secretsFile) || !strings.Contains(err.Error(), "remove that file") {
+			t.Errorf("secrets that are cut to %q: %v", cut, err)
+		}
 	}
 	put(t, f, addressesFile, `{"kafka`)
 	if got := f.Addresses(); len(got) != 0 {
