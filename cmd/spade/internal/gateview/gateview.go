@@ -12,6 +12,8 @@ import (
 	"github.com/seed256f7767/spade/internal/gym/portable"
 )
 
+const indent = "                     " // to where reasons begin
+
 // Text writes a line for each check and a verdict.
 func Text(w io.Writer, r gate.Report, findings []portable.Finding, style screen.Style) error {
 	var b strings.Builder
@@ -23,17 +25,20 @@ func Text(w io.Writer, r gate.Report, findings []portable.Finding, style screen.
 		case !c.OK:
 			mark = style.Bad("fail")
 		}
-		line := fmt.Sprintf("%s  %-14s %s", mark, c.Stage, screen.Escape(c.Reason))
+		line := fmt.Sprintf("%s  %-14s %s", mark, c.Stage, strings.ReplaceAll(screen.EscapeLines(c.Reason), "\n", "\n"+indent))
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Stage == gate.StagePortable {
 			for _, f := range findings {
-				fmt.Fprintf(&b, "                     %s\n", screen.Escape(fmt.Sprint(f)))
+				fmt.Fprintf(&b, "%s%s\n", indent, screen.Escape(fmt.Sprint(f)))
 			}
 		}
 	}
-	if r.Accepted {
+	switch {
+	case r.Accepted:
 		fmt.Fprintf(&b, "%s  %s (%s, at most %d steps)\n", style.Good("accepted"), screen.Escape(r.Meta.Title), screen.Escape(r.Meta.Kind), r.Meta.MaxSteps)
-	} else {
+	case strings.Contains(r.Reason, "\n"): // a traceback, printed above
+		fmt.Fprintf(&b, "%s at %s\n", style.Bad("refused"), r.Stage)
+	default:
 		fmt.Fprintf(&b, "%s at %s: %s\n", style.Bad("refused"), r.Stage, screen.Escape(r.Reason))
 	}
 	if r.Nondeterministic {

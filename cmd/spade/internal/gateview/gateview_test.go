@@ -47,6 +47,22 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestTextOfATraceback(t *testing.T) {
+	reason := "on seed 1: Traceback:\n  env.star:6:19: in vowels\nError: \x1b[2J"
+	r := gate.Report{Stage: gate.StageReset, Reason: reason, Checks: []gate.CheckResult{{Stage: gate.StageReset, Reason: reason}}}
+	var out bytes.Buffer
+	if err := gateview.Text(&out, r, nil, screen.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "fail  reset          on seed 1: Traceback:\n" +
+		"                       env.star:6:19: in vowels\n" +
+		"                     Error: \\x1b[2J\n" +
+		"refused at reset\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
 func TestJSON(t *testing.T) {
 	r, findings := report()
 	var out bytes.Buffer
