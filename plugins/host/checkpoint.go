@@ -11,7 +11,7 @@ import (
 	"github.com/seed256f7767/spade/plugins/pluginpb"
 )
 
-// Open configures the plugin with the run's semantic config (JSON) and restores a checkpoint, when there is one, as
+// Open configures the plugin with its own settings in the run's semantic config (JSON) and restores a checkpoint, when there is one, as
 // policy version version. It returns the version that is loaded.
 func (p *Plugin) Open(ctx context.Context, config string, version int64, ck *plugins.Checkpoint) (int64, error) {
 	ctx, cancel := context.WithCancel(ctx)

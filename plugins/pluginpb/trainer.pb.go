@@ -223,7 +223,7 @@ func (x *Checkpoint) GetLocation() string {
 
 type OpenBegin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	ConfigJson    string                 `protobuf:"bytes,1,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"` // the run's semantic config
+	ConfigJson    string                 `protobuf:"bytes,1,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"` // the plugin's own settings, which are part of the run's semantic config
 	Version       int64                  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`                        // the policy version that the checkpoint is, or 0 without one
 	Checkpoint    *Checkpoint            `protobuf:"bytes,3,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -15,7 +15,7 @@ import (
 type Trainer interface {
 	// Info describes the plugin. It may be called before Open.
 	Info() plugins.Info
-	// Open configures the trainer from the run's semantic config (JSON) and restores the checkpoint, or, with none, makes
+	// Open configures the trainer from its own settings in the run's semantic config (JSON) and restores the checkpoint, or, with none, makes
 	// policy version 0. It returns the loaded version. A checkpoint with Data has been verified.
 	Open(ctx context.Context, config string, version int64, ck *plugins.Checkpoint) (int64, error)
 	// Generate answers every prompt exactly once through emit, in any order and in pieces of any size. emit is not safe for

@@ -3,11 +3,12 @@ package agent
 import "strings"
 
 // What a hint is worth. The agent can read: it follows a hint as a matter of course, and how well an environment's hint
-// helps is what regret measures. The values are fixed, so nothing about hints is learned.
+// helps is what regret measures. The values are fixed, so nothing about hints is learned, and larger than what is usually
+// learned about anything else.
 const (
-	hintNext = 4.0 // the action is the next one that the hint names
-	hintAt   = 4.0 // the action is the one that the hint lists for this step
-	hintWord = 1.5 // the hint holds a word that only this action has
+	hintNext = 10.0 // the action is the next one that the hint names
+	hintAt   = 10.0 // the action is the one that the hint lists for this step
+	hintWord = 4.0 // the hint holds a word that only this action has
 )
 
 // hintBonus returns what the hint adds to each action's score.

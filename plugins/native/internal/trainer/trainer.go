@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed256f7767/spade/plugins"
@@ -30,7 +31,7 @@ var (
 	_ sdk.Scorer  = (*Trainer)(nil)
 )
 
-// Config is the part of a run's semantic config that the native policy reads, under the key "native".
+// Config is the native policy's own settings, in a run's semantic config.
 type Config struct {
 	// Bits is the binary logarithm of the number of weights. Zero means 14.
 	Bits int `json:"bits"`
@@ -71,15 +72,14 @@ func (t *Trainer) Open(_ context.Context, config string, version int64, ck *plug
 }
 
 func readConfig(text string) (Config, error) {
-	var all struct {
-		Native Config `json:"native"`
-	}
+	var c Config
 	if text != "" {
-		if err := json.Unmarshal([]byte(text), &all); err != nil {
-			return Config{}, &plugins.PermanentError{Message: "semantic config: " + err.Error()}
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&c); err != nil {
+			return c, &plugins.PermanentError{Message: "native settings (bits, rate, epochs): " + err.Error()}
 		}
 	}
-	c := all.Native
 	if c.Bits == 0 {
 		c.Bits = agent.Bits
 	}

@@ -81,7 +81,7 @@ func TestCheckpointStaysSmall(t *testing.T) {
 }
 
 func TestOldVersionsAreLetGo(t *testing.T) {
-	tr := open(t, `{"native":{"bits":6}}`)
+	tr := open(t, `{"bits":6}`)
 	for v := range int64(keep + 5) {
 		if _, err := tr.Train(t.Context(), v, v+1, plugintest.Batches(t, 0, plugintest.AgentRows(4))); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestBadRowsAreNamed(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	for _, config := range []string{`{`, `{"native":{"bits":40}}`, `{"native":{"rate":-1}}`, `{"native":{"epochs":1000}}`} {
+	for _, config := range []string{`{`, `{"bits":40}`, `{"rate":-1}`, `{"epochs":1000}`, `{"bit":12}`} {
 		if _, err := New("test").Open(t.Context(), config, 0, nil); !errors.Is(err, plugins.ErrPermanent) {
 			t.Errorf("%s: got %v", config, err)
 		}
