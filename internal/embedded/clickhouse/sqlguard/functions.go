@@ -14,7 +14,7 @@ var tableFunctions = map[string]bool{
 // function is refused by this list wherever it stands; in FROM and JOIN only those above are let through at all.
 var denied = map[string]bool{
 	"file": true, "filesystem": true, "executable": true, "eval": true, "input": true, "python": true, "dictionary": true,
-	"arrowstream": true, "remote": true, "remotesecure": true, "cluster": true, "clusterallreplicas": true,
+	"arrowstream": true, "arrowflight": true, "remote": true, "remotesecure": true, "cluster": true, "clusterallreplicas": true,
 	"mysql": true, "postgresql": true, "mongodb": true, "redis": true, "sqlite": true, "odbc": true, "jdbc": true,
 	"cosn": true, "oss": true, "gcs": true, "prometheusquery": true, "prometheusqueryrange": true, "ytsaurus": true,
 	"catboostevaluate": true, "getclienthttpheader": true, "evalmlmethod": true,
