@@ -123,7 +123,7 @@ func TestMistakesAreExitCode2AndSayWhatToDo(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		{"unknown command", nil, []string{"verison"}, "spade: spade has no command \"verison\"\n next: did you mean version?\n"},
+		{"unknown command", nil, []string{"completon"}, "spade: spade has no command \"completon\"\n next: did you mean completion?\n"},
 		{"nothing near", nil, []string{"xyzzyplugh"}, "spade: spade has no command \"xyzzyplugh\"\n next: spade --help lists the commands\n"},
 		{"unknown subcommand", nil, []string{"config", "prin"}, "spade: spade config has no command \"prin\"\n next: did you mean print?\n"},
 		{"unknown flag", nil, []string{"version", "--jsn"}, "spade: unknown flag: --jsn\n next: spade version --help lists the flags\n"},
