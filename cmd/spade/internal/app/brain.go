@@ -235,7 +235,7 @@ func (b *brain) revive(ctx context.Context, crashed *host.Plugin, attempt int) e
 	}
 	if b.opened {
 		if _, err := p.Open(ctx, b.config, b.version, b.state); err != nil {
-			return fmt.Errorf("restore trainer plugin: %w", err)
+			return errors.Join(fmt.Errorf("restore trainer plugin: %w", err), p.Shutdown(context.WithoutCancel(ctx)))
 		}
 	}
 	b.plugin = p

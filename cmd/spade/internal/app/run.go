@@ -33,7 +33,7 @@ type players struct {
 	documents designer.Documents
 }
 
-// Run runs a run from wherever the log says it stands to its end, waits for the projections, and sums it up. An
+// Run runs a run from wherever the log says it stands to its end, waits for the warehouse, and sums it up. An
 // interrupted run is taken up by calling it again with the same spec.
 func (s *Services) Run(ctx context.Context, spec runs.Spec, tasks []evaluator.Task, b *brain, view View) (Summary, error) {
 	run, resumed, err := openRun(ctx, s.Bus, spec, s.deployment)
@@ -56,7 +56,7 @@ func (s *Services) Run(ctx context.Context, spec runs.Spec, tasks []evaluator.Ta
 			return Summary{}, fmt.Errorf("run %s: %w", run.Name, err)
 		}
 	}
-	l.setPhase("waiting for the warehouse and the memory")
+	l.setPhase("waiting for the warehouse")
 	if err := s.settle(ctx); err != nil {
 		return Summary{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/internal/vector"
+	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -62,7 +63,7 @@ func Open(ctx context.Context, l config.Loaded, at Endpoints, log *slog.Logger) 
 }
 
 func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
-	settings := bus.Settings{Logger: s.Log}
+	settings := bus.Settings{Logger: s.Log, DeadLetter: s.undecodable}
 	if s.Bus, err = bus.New(at.Kafka, settings); err != nil {
 		return err
 	}
@@ -87,10 +88,19 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	return err
 }
 
+// undecodable keeps a record that is no event. Several groups read it; the letter has the same id from each of them.
+func (s *Services) undecodable(ctx context.Context, r event.Record, reason error) error {
+	return s.poison("bus").Record(ctx, r, reason)
+}
+
+// cachedVectors is how many vectors of the built-in embedder are remembered: the designs of an iteration and the documents
+// that they are grounded in are asked for again and again.
+const cachedVectors = 4096
+
 // newEmbedder is the endpoint that was configured, or the built-in one.
 func newEmbedder(cfg config.Embeddings) (embedding.Embedder, error) {
 	if cfg.URL == "" {
-		return embedding.NewCached(embedding.NewBuiltin(), 0), nil
+		return embedding.NewCached(embedding.NewBuiltin(), cachedVectors), nil
 	}
 	return embedding.NewEndpoint(embedding.EndpointConfig{
 		URL: cfg.URL, Key: cfg.Key, Model: cfg.Model, Dim: cfg.Dim,
@@ -105,7 +115,7 @@ func (s *Services) parallel() int {
 	return runtime.NumCPU()
 }
 
-// settle waits until the projections hold everything that is in the log now.
+// settle waits until the warehouse holds everything that is in the log now.
 func (s *Services) settle(ctx context.Context) error {
 	end, err := ends(ctx, s.Bus, allTopics(s.Config.Partitions))
 	if err != nil {
