@@ -38,7 +38,11 @@ type partition struct {
 var _ bus.Processor = (*partition)(nil)
 
 func (s *Sink) assigned(ctx context.Context, c *bus.Claim) (bus.Processor, error) {
-	return s.open(ctx, c, c.Group, c.Generation, c.Partition)
+	p, err := s.open(ctx, c, c.Group, c.Generation, c.Partition)
+	if err != nil {
+		return nil, err // not p: a nil *partition would be a Processor
+	}
+	return p, nil
 }
 
 // lookback is how many records before a position a large event that ends after it can have begun: the assembler gives up a

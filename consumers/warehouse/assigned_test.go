@@ -1,0 +1,34 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+var errRefused = errors.New("refused")
+
+// refusing is a store that lets nobody in.
+type refusing struct{ Store }
+
+func (refusing) Claim(context.Context, []Place, Writer) error { return errRefused }
+
+// A partition that cannot be opened must not become a Processor, on which the bus would call Lost.
+func TestAPartitionThatCannotBeOpenedIsNoProcessor(t *testing.T) {
+	client := struct{ Log }{}
+	s, err := New(Config{}, Settings{
+		Log: client, Store: refusing{}, Topics: topics.All(1),
+		DeadLetter: func(context.Context, event.Record, error) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.assigned(t.Context(), &bus.Claim{})
+	if p != nil || !errors.Is(err, errRefused) {
+		t.Errorf("processor %v, error %v", p, err)
+	}
+}
