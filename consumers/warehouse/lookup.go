@@ -41,10 +41,11 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 }
 
 // plans reads the newest plan of each topic of a partition number. Plans go forwards, so the newest is the one that begins
-// last: the server's clock, which can be set back, has no say.
+// last: the server's clock, which can be set back, decides only between plans that begin together, of which the earlier one was
+// in flight when its writer lost the claim and inserted nothing.
 func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (map[Place]Range, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
-		"SELECT toString(topic_id), first, last FROM %s.%s WHERE sink = %s AND partition = %d ORDER BY first DESC LIMIT 1 BY topic_id",
+		"SELECT toString(topic_id), first, last FROM %s.%s WHERE sink = %s AND partition = %d ORDER BY first DESC, planned_at DESC LIMIT 1 BY topic_id",
 		tables.Database, tables.PlansTable, tables.Quote(group), partition))
 	if err != nil {
 		return nil, class(err)
