@@ -82,9 +82,15 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 		return summary, err
 	}
 	defer func() { err = errors.Join(err, services.Close(context.WithoutCancel(ctx))) }()
-	return services.RunLoop(ctx, l, view, func(p corpus.Progress) {
+	guarded, stop := at.Guard(ctx)
+	defer stop()
+	summary, err = services.RunLoop(guarded, l, view, func(p corpus.Progress) {
 		show("reading the corpus", fmt.Sprintf("%d of %d files", p.Files, p.FilesTotal))
 	})
+	if lost := context.Cause(guarded); err != nil && lost != nil && ctx.Err() == nil {
+		return summary, lost // what the run says of it is only that it was ended
+	}
+	return summary, err
 }
 
 // resumable says how a run that was interrupted goes on.
