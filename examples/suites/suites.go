@@ -66,6 +66,9 @@ func Load(fsys fs.FS) ([]Suite, error) {
 }
 
 func (s *Suite) load(fsys fs.FS) error {
+	if s.Name == "" || strings.Contains(s.Name, "/") {
+		return fmt.Errorf("%w: suite name %q is empty or has a slash", ErrManifest, s.Name)
+	}
 	h := sha256.New()
 	seen := map[string]bool{}
 	for i := range s.Tasks {

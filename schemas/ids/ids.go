@@ -19,8 +19,8 @@ func namespace() uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("spade"))
 }
 
-// derive is UUIDv5 in the namespace of one kind of thing; the parts are joined by "/", none of which contains one except
-// possibly the last.
+// derive is UUIDv5 in the namespace of one kind of thing; the parts are joined by "/". At most one part of a kind may hold
+// one itself, a run's name or a task's, so that no two lists of parts read alike.
 func derive(kind string, parts ...string) uuid.UUID {
 	ns := uuid.NewSHA1(namespace(), []byte(kind))
 	return uuid.NewSHA1(ns, []byte(strings.Join(parts, "/")))

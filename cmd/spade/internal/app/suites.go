@@ -22,12 +22,18 @@ import (
 
 // LoadTasks reads the held-out tasks of suite folders, and names each suite with the digest of its sources.
 func LoadTasks(folders []string) (tasks []evaluator.Task, names []string, err error) {
+	seen := map[string]bool{}
 	for _, folder := range folders {
 		all, err := suites.Load(os.DirFS(folder))
 		if err != nil {
 			return nil, nil, fmt.Errorf("suites in %s: %w", folder, err)
 		}
 		for _, suite := range all {
+			// The ids of evaluations are made of names: two suites of one name would be one.
+			if seen[suite.Name] {
+				return nil, nil, fmt.Errorf("suites in %s: %q is the name of another suite as well", folder, suite.Name)
+			}
+			seen[suite.Name] = true
 			names = append(names, suite.Name+"@"+suite.SHA256)
 			sum, err := hex.DecodeString(suite.SHA256)
 			if err != nil {
