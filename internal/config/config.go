@@ -67,7 +67,7 @@ type Run struct {
 // Pay is the weights of the parts of a designer's reward.
 type Pay struct {
 	Regret   float64 `key:"regret" help:"weight of the chosen regret"`
-	Validity float64 `key:"validity" help:"weight of having passed the gate"`
+	Validity float64 `key:"validity" help:"what a design costs that the gate refuses"`
 	Novelty  float64 `key:"novelty" help:"weight of the distance to the nearest environment"`
 	Coverage float64 `key:"coverage" help:"weight of the rarity of the design's kind"`
 }
