@@ -258,6 +258,22 @@ func saveAndLoad(t *testing.T, launch Launcher) {
 			t.Error("a restored version answers otherwise")
 		}
 	}
+	trainOn(t, p, q, s)
+}
+
+// trainOn trains all plugins further: one that never stopped and ones that were restored must stay the same, or a run that
+// was interrupted would go on differently.
+func trainOn(t *testing.T, never *host.Plugin, restored ...*host.Plugin) {
+	t.Helper()
+	for from := int64(1); from < 4; from++ {
+		rows := AgentRows(40 + int(from))
+		want := train(t, never, from, from+1, Batches(t, 0, rows))
+		for _, other := range restored {
+			if got := train(t, other, from, from+1, Batches(t, 0, rows)); got.Checkpoint.SHA256 != want.Checkpoint.SHA256 {
+				t.Errorf("version %d: trained on from a restored one it has another checkpoint", from+1)
+			}
+		}
+	}
 }
 
 func damagedCheckpoint(t *testing.T, launch Launcher) {
