@@ -164,6 +164,25 @@ func (f *fakeStore) Insert(_ context.Context, t *tables.Table, token string, rec
 	return nil
 }
 
+// forget is what a killed server may leave of an insert: its token, and not its rows.
+func (f *fakeStore) forget(t *tables.Table, token string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tokens[t.Name] = append(f.tokens[t.Name], token)
+}
+
+func (f *fakeStore) Held(_ context.Context, t *tables.Table, p Place, r Range) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var n int64
+	for _, row := range f.rows[t.Name] {
+		if row.place == p && row.offset >= r.First && row.offset <= r.Last {
+			n++
+		}
+	}
+	return n, nil
+}
+
 func (f *fakeStore) Redact(_ context.Context, p Place, withdrawn []Withdrawal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -301,11 +320,12 @@ var sharedCatalogue = sync.OnceValues(tables.New)
 var errCrash = errors.New("crash")
 
 // faulty is a store whose call number at goes wrong: mode "before" crashes before the call is executed, "after" once it has
-// been, "lost" executes it and loses the answer, "stop" waits before it, as a process does under SIGSTOP.
+// been, "lost" executes it and loses the answer, "forgotten" crashes with the server in an insert, of which it remembers the
+// token alone, "stop" waits before it, as a process does under SIGSTOP.
 type faulty struct {
 	Store
 	at   int
-	mode string // "before", "after", "lost", or "stop"
+	mode string // "before", "after", "lost", "forgotten" or "stop"
 
 	reached, resume chan struct{} // mode "stop"
 	resumed         func()        // mode "stop": what happens to the writer after the call
@@ -357,7 +377,18 @@ func (f *faulty) Plan(ctx context.Context, p Place, w Writer, r Range) error {
 }
 
 func (f *faulty) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
-	return f.do(func() error { return f.Store.Insert(ctx, t, token, rec) })
+	return f.do(func() error {
+		if f.mode == "forgotten" && f.calls == f.at {
+			f.Store.(*fakeStore).forget(t, token)
+			return errCrash
+		}
+		return f.Store.Insert(ctx, t, token, rec)
+	})
+}
+
+func (f *faulty) Held(ctx context.Context, t *tables.Table, p Place, r Range) (n int64, err error) {
+	err = f.do(func() error { n, err = f.Store.Held(ctx, t, p, r); return err })
+	return n, err
 }
 
 func (f *faulty) Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/tables"
 )
 
 // lane is one partition of one topic. Offsets of events are those of their last record: in that order the log completes
@@ -127,7 +128,8 @@ func (l *lane) flushRange(ctx context.Context) error {
 // insert writes the plan, then the blocks, then removes texts.
 func (l *lane) insert(ctx context.Context, b *batch) error {
 	store, p := l.part.sink.set.Store, l.part
-	if l.state.Plan != nil {
+	repeated := l.state.Plan != nil
+	if repeated {
 		p.sink.stats.repaired.Add(1)
 	} else {
 		err := p.retry(ctx, "plan", func(ctx context.Context) error { return store.Plan(ctx, l.place, p.writer, b.span) })
@@ -138,10 +140,7 @@ func (l *lane) insert(ctx context.Context, b *batch) error {
 		l.state.Plan = &span
 	}
 	for _, block := range b.blocks {
-		err := p.retry(ctx, "insert into "+block.Table.Name, func(ctx context.Context) error {
-			return store.Insert(ctx, block.Table, Token(block.Table.Name, l.place, b.span), block.Record)
-		})
-		if err != nil {
+		if err := l.insertBlock(ctx, block, b.span, repeated); err != nil {
 			return err
 		}
 		p.sink.stats.rows.Add(block.Record.NumRows())
@@ -150,6 +149,52 @@ func (l *lane) insert(ctx context.Context, b *batch) error {
 		return nil
 	}
 	return p.retry(ctx, "remove text", func(ctx context.Context) error { return store.Redact(ctx, l.place, b.withdrawn) })
+}
+
+// maxTokens is how many tokens a block is inserted under before the sink gives up.
+const maxTokens = 5
+
+// insertBlock inserts one block. When the block may have been sent before, the table is looked at: a MergeTree table writes
+// down a block's token before its rows are in place, so a server that was killed in between takes the repetition for a
+// duplicate and drops it. Such a block is inserted once more, under another token.
+func (l *lane) insertBlock(ctx context.Context, block tables.Block, span Range, repeated bool) error {
+	p := l.part
+	token := Token(block.Table.Name, l.place, span)
+	for n := range maxTokens {
+		if n > 0 {
+			token = fmt.Sprintf("%s:again-%d", Token(block.Table.Name, l.place, span), n)
+			p.sink.log.Warn("warehouse took a block for a duplicate whose rows it lacks",
+				"table", block.Table.Name, "topic", l.place.Topic, "partition", l.place.Partition, "first", span.First)
+		}
+		tries := 0
+		err := p.retry(ctx, "insert into "+block.Table.Name, func(ctx context.Context) error {
+			tries++
+			return p.sink.set.Store.Insert(ctx, block.Table, token, block.Record)
+		})
+		if err != nil {
+			return err
+		}
+		if !repeated && tries == 1 {
+			return nil
+		}
+		repeated = true
+		held, err := l.held(ctx, block.Table, span)
+		if err != nil {
+			return err
+		}
+		if held >= block.Record.NumRows() {
+			return nil
+		}
+	}
+	return fmt.Errorf("insert into %s: the warehouse lacks the rows of %s after %d insertions", block.Table.Name, token, maxTokens)
+}
+
+func (l *lane) held(ctx context.Context, t *tables.Table, span Range) (held int64, err error) {
+	err = l.part.retry(ctx, "count rows of "+t.Name, func(ctx context.Context) error {
+		held, err = l.part.sink.set.Store.Held(ctx, t, l.place, span)
+		return err
+	})
+	return held, err
 }
 
 // finish records how far the lane is and lets Kafka know.

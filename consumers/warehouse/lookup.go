@@ -40,6 +40,15 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 	return states, nil
 }
 
+// Held implements Store.
+func (c *ClickHouse) Held(ctx context.Context, t *tables.Table, p Place, r Range) (int64, error) {
+	var n uint64
+	err := c.conn.QueryRow(ctx, fmt.Sprintf(
+		"SELECT count() FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset BETWEEN %d AND %d",
+		tables.Database, t.Name, tables.Quote(p.Topic), p.Partition, r.First, r.Last)).Scan(&n)
+	return int64(n), class(err)
+}
+
 // plans reads the newest plan of each topic of a partition number. Plans go forwards, so the newest is the one that begins
 // last: the server's clock, which can be set back, decides only between plans that begin together, of which the earlier one was
 // in flight when its writer lost the claim and inserted nothing.

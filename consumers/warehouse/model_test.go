@@ -87,7 +87,7 @@ func finished(at map[string]int64, l *memoryLog) bool {
 func TestCrashAnywhere(t *testing.T) {
 	l := makeLog(rand.New(rand.NewPCG(1, 2)), 28)
 	want := foldJSON(t, l)
-	for _, mode := range []string{"before", "after", "lost"} {
+	for _, mode := range []string{"before", "after", "lost", "forgotten"} {
 		t.Run(mode, func(t *testing.T) {
 			for at := 1; ; at++ {
 				store := newFakeStore(t, 1000)

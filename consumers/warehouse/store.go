@@ -66,6 +66,8 @@ type Store interface {
 	// Insert writes a block, whole or not at all. A block whose token the table remembers is dropped. The rows carry the
 	// writer's token already.
 	Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error
+	// Held is the number of rows that a table has of a range of the place.
+	Held(ctx context.Context, t *tables.Table, p Place, r Range) (int64, error)
 	// Redact removes the text that documents had before they were withdrawn at offsets of the place.
 	Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error
 	// Finish records that every event before next is in the warehouse.
