@@ -77,11 +77,19 @@ func New(set Settings) *Trainer {
 
 // Latest is the newest update in the log, nil before the first.
 func (t *Trainer) Latest() *spadepb.PolicyUpdated {
-	var latest *spadepb.PolicyUpdated
-	for from := int64(-1); t.updates[from] != nil; from++ {
-		latest = t.updates[from]
+	if recent := t.Recent(1); recent != nil {
+		return recent[0]
 	}
-	return latest
+	return nil
+}
+
+// Recent are the newest updates in the log, at most n, oldest first: those whose versions may still be asked for.
+func (t *Trainer) Recent(n int) []*spadepb.PolicyUpdated {
+	var all []*spadepb.PolicyUpdated
+	for from := int64(-1); t.updates[from] != nil; from++ {
+		all = append(all, t.updates[from])
+	}
+	return all[max(0, len(all)-n):]
 }
 
 func (t *Trainer) version() int64 {

@@ -33,24 +33,24 @@ type Run struct {
 	Designs             int      `key:"designs" help:"environments designed an iteration"`
 	EnvSeeds            int      `key:"env_seeds" help:"seeds an environment is played on"`
 	Repeats             int      `key:"repeats" help:"attempts a seed and arm"`
-	HintBudget          int      `key:"hint_budget" help:"attempts of the hinted arm; 0 = as many as the plain arm"`
+	HintBudget          int      `key:"hint_budget" help:"hinted episodes of an environment, over all its seeds; 0 = as many as plain ones"`
 	MaxAttempts         int      `key:"max_attempts" help:"designs a slot may take; 1 = no repair"`
 	MaxPolicyLag        int      `key:"max_policy_lag" help:"versions an iteration may start early; 0 = on-policy"`
-	Designer            string   `key:"designer" help:"policy, uniform or fixed:POOL"`
-	Runtime             string   `key:"runtime" help:"language of the environments: starlark or python"`
+	Designer            string   `key:"designer" help:"policy or uniform; fixed:POOL is not there yet"`
+	Runtime             string   `key:"runtime" help:"language of the environments: starlark; python is not there yet"`
 	DocumentsPerDesign  int      `key:"documents_per_design" help:"documents a design is grounded in"`
 	RecalledPerDesign   int      `key:"recalled_per_design" help:"neighbours recalled from the environment memory"`
 	DuplicateThreshold  float64  `key:"duplicate_threshold" help:"cosine from which a design is a near-duplicate"`
-	Estimator           string   `key:"estimator" help:"regret estimator that pays the designer"`
+	Estimator           string   `key:"estimator" help:"regret estimator that pays the designer: hint_gap, paired_hint_gap, antagonist_max, maxmc or learnability"`
 	Pay                 Pay      `key:"pay"`
 	CoverageWindow      int      `key:"coverage_window" help:"recent designs that the coverage part looks at"`
 	CoveragePower       float64  `key:"coverage_power" help:"power of a kind's share that its pay is divided by"`
 	CoverageFloor       float64  `key:"coverage_floor" help:"share of the recent designs that a kind may hold unreduced"`
 	CoverageSimilarity  float64  `key:"coverage_similarity" help:"cosine from which two designs count as one kind"`
 	HintGuard           bool     `key:"hint_guard" help:"pay nothing for hints that carry facts no observation holds"`
-	Advantage           string   `key:"advantage" help:"advantage estimator"`
+	Advantage           string   `key:"advantage" help:"advantage estimator: grpo, dr_grpo, maxrl or rloo"`
 	AdvantageEps        float64  `key:"advantage_eps" help:"added to the standard deviation of a group"`
-	AdvantageDDOF       int      `key:"advantage_ddof" help:"delta degrees of freedom of that deviation: 0 or 1"`
+	AdvantageDDOF       int      `key:"advantage_ddof" help:"delta degrees of freedom of a group's standard deviation: 0 or 1"`
 	Group               string   `key:"group" help:"what advantages compare: seed or env"`
 	TrainHinted         bool     `key:"train_hinted" help:"train the agent on hinted episodes too, in their own groups"`
 	PluginConfig        string   `key:"plugin_config" kind:"json" help:"the trainer plugin's own settings, a JSON object"`
@@ -59,7 +59,7 @@ type Run struct {
 	Suites              []string `key:"suites" help:"folders of held-out environments that are evaluated"`
 	EvalEvery           int      `key:"eval_every" help:"iterations between evaluations; 0 = only before and after"`
 	EvalSeeds           int      `key:"eval_seeds" help:"env seeds a suite's task is played on"`
-	Ablations           []string `key:"ablations" help:"parts switched off: grounding, memory, ..."`
+	Ablations           []string `key:"ablations" help:"parts switched off: dedup, grounding or memory"`
 	MaxStepsBudget      int      `key:"max_steps_budget" help:"Starlark steps one call may take"`
 	NoHintArm           bool     `key:"no_hint_arm" help:"play no hinted arm and pay no regret: the no-hint baseline"`
 }

@@ -95,7 +95,7 @@ func (c *checker) run() {
 	c.between("run.repeats", r.Repeats, 1, 4096)
 	c.between("run.hint_budget", r.HintBudget, 0, max(0, r.EnvSeeds*r.Repeats))
 	c.between("run.max_attempts", r.MaxAttempts, 1, 16)
-	c.between("run.max_policy_lag", r.MaxPolicyLag, 0, 1024)
+	c.between("run.max_policy_lag", r.MaxPolicyLag, 0, 15) // the native plugin keeps 16 versions
 	c.between("run.documents_per_design", r.DocumentsPerDesign, 0, 64)
 	c.between("run.recalled_per_design", r.RecalledPerDesign, 0, 64)
 	c.between("run.coverage_window", r.CoverageWindow, 1, 1_000_000)

@@ -30,7 +30,10 @@ type summary struct {
 }
 
 // program is the built program.
-type program struct{ bin, corpus string }
+type program struct {
+	bin, corpus string
+	flags       []string // of the run, beside what makes it small
+}
 
 func build(t *testing.T) program {
 	t.Helper()
@@ -48,13 +51,16 @@ func build(t *testing.T) program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return program{filepath.Join(dir, "spade"), corpus}
+	return program{bin: filepath.Join(dir, "spade"), corpus: corpus}
 }
 
 // run is the command that is tested: a small run.
 func (p program) run(data string) *exec.Cmd {
-	cmd := exec.Command(p.bin, "run", "--json", "--data", data, "--name", "crash", "--seed", "7",
-		"--iterations", "3", "--designs", "4", "--env-seeds", "2", "--repeats", "2", "--corpus", p.corpus)
+	args := append([]string{
+		"run", "--json", "--data", data, "--name", "crash", "--seed", "7", "--iterations", "3", "--designs", "4",
+		"--env-seeds", "2", "--repeats", "2", "--corpus", p.corpus,
+	}, p.flags...)
+	cmd := exec.Command(p.bin, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -84,6 +90,19 @@ func parse(t *testing.T, out string) summary {
 func TestAKilledRunEndsLikeAnUninterruptedOne(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 3), setting(t, "CRASH_SEED", 1)
 	p := build(t)
+	for name, flags := range map[string][]string{
+		"on-policy": nil,
+		"with lag":  {"--max-policy-lag", "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.flags = flags
+			interrupted(t, p, rounds, seed)
+		})
+	}
+}
+
+func interrupted(t *testing.T, p program, rounds, seed int) {
+	t.Helper()
 	want := p.finish(t, folder(t))
 	t.Logf("seed %d; uninterrupted: %+v", seed, want)
 

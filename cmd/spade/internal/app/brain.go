@@ -37,11 +37,18 @@ type brain struct {
 	ready     chan struct{}
 	readyOnce sync.Once
 
-	mu      sync.Mutex // guards the following
-	plugin  *host.Plugin
-	version int64
-	state   *plugins.Checkpoint
-	opened  bool
+	// versions is how many of the newest versions may be asked for: 1 on-policy, more with a policy lag.
+	versions int
+
+	mu     sync.Mutex // guards the following
+	plugin *host.Plugin
+	states []versionState // the newest versions, oldest first
+}
+
+// versionState is the state of one policy version.
+type versionState struct {
+	version    int64
+	checkpoint plugins.Checkpoint
 }
 
 var (
@@ -79,7 +86,7 @@ func (b *brain) Name() (name, version string) {
 func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
 	b.train.Lock()
 	defer b.train.Unlock()
-	var update trainer.Update
+	var out trainer.Update
 	err := b.retry(ctx, func(p *host.Plugin) error {
 		if _, err := p.Open(ctx, b.config, 0, nil); err != nil {
 			return err
@@ -90,29 +97,23 @@ func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
 		}
 		b.keep(0, ck)
 		b.readyOnce.Do(func() { close(b.ready) })
-		update = b.update(p, plugins.Result{Version: 0, Checkpoint: ck, Roles: p.Info().Roles})
+		out = update(p, plugins.Result{Version: 0, Checkpoint: ck, Roles: p.Info().Roles})
 		return nil
 	})
-	return update, err
+	return out, err
 }
 
-// Restore opens the plugin at the version that an update led to.
-func (b *brain) Restore(ctx context.Context, u *spadepb.PolicyUpdated) error {
+// Restore opens the plugin at the versions that updates led to.
+func (b *brain) Restore(ctx context.Context, updates []*spadepb.PolicyUpdated) error {
 	b.train.Lock()
 	defer b.train.Unlock()
-	ck := u.GetCheckpoint()
-	data := ck.GetInline()
-	if int64(len(data)) != ck.GetBytes() {
-		var err error
-		if data, err = b.load(ctx, ck); err != nil {
-			return fmt.Errorf("load checkpoint: %w", err)
+	for _, u := range updates {
+		state, err := b.state(ctx, u)
+		if err != nil {
+			return err
 		}
+		b.keep(u.GetPolicyTo(), state)
 	}
-	state := plugins.NewCheckpoint(ck.GetFormat(), data)
-	if state.SHA256 != hex.EncodeToString(ck.GetSha256()) {
-		return fmt.Errorf("checkpoint of version %d has another content than its SHA-256 says", u.GetPolicyTo())
-	}
-	b.keep(u.GetPolicyTo(), state)
 	if err := b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) }); err != nil {
 		return err
 	}
@@ -120,11 +121,28 @@ func (b *brain) Restore(ctx context.Context, u *spadepb.PolicyUpdated) error {
 	return nil
 }
 
+// state is the checkpoint of an update, from its event or from where large ones are kept.
+func (b *brain) state(ctx context.Context, u *spadepb.PolicyUpdated) (plugins.Checkpoint, error) {
+	ck := u.GetCheckpoint()
+	data := ck.GetInline()
+	if int64(len(data)) != ck.GetBytes() {
+		var err error
+		if data, err = b.load(ctx, ck); err != nil {
+			return plugins.Checkpoint{}, fmt.Errorf("load checkpoint of version %d: %w", u.GetPolicyTo(), err)
+		}
+	}
+	state := plugins.NewCheckpoint(ck.GetFormat(), data)
+	if state.SHA256 != hex.EncodeToString(ck.GetSha256()) {
+		return state, fmt.Errorf("checkpoint of version %d has another content than its SHA-256 says", u.GetPolicyTo())
+	}
+	return state, nil
+}
+
 // Train streams an iteration's rows to the plugin.
 func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (trainer.Update, error) {
 	b.train.Lock()
 	defer b.train.Unlock()
-	var update trainer.Update
+	var out trainer.Update
 	err := b.retry(ctx, func(p *host.Plugin) error {
 		result, err := p.Train(ctx, from, from+1, func(yield func(arrow.Record, error) bool) {
 			for _, r := range records {
@@ -137,10 +155,10 @@ func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (
 			return err
 		}
 		b.keep(result.Version, result.Checkpoint)
-		update = b.update(p, result)
+		out = update(p, result)
 		return nil
 	})
-	return update, err
+	return out, err
 }
 
 // Generate asks the plugin, once it holds a version.
@@ -170,13 +188,18 @@ func (b *brain) current() *host.Plugin {
 	return b.plugin
 }
 
+// keep notes the state of a version and forgets those that nobody may ask for any more.
 func (b *brain) keep(version int64, ck plugins.Checkpoint) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.version, b.state, b.opened = version, &ck, true
+	if n := len(b.states); n > 0 && b.states[n-1].version == version {
+		b.states = b.states[:n-1]
+	}
+	b.states = append(b.states, versionState{version, ck})
+	b.states = b.states[max(0, len(b.states)-max(1, b.versions)):]
 }
 
-func (b *brain) update(p *host.Plugin, r plugins.Result) trainer.Update {
+func update(p *host.Plugin, r plugins.Result) trainer.Update {
 	u := trainer.Update{
 		Version: r.Version, Roles: slices.Sorted(slices.Values(r.Roles)), Device: p.Info().Device,
 		Checkpoint: r.Checkpoint.Data, Format: r.Checkpoint.Format,
@@ -187,16 +210,28 @@ func (b *brain) update(p *host.Plugin, r plugins.Result) trainer.Update {
 	return u
 }
 
-// open gives the plugin the state that is kept.
+// open gives the plugin the states that are kept.
 func (b *brain) open(ctx context.Context, p *host.Plugin) error {
 	b.mu.Lock()
-	version, state, opened := b.version, b.state, b.opened
+	states := slices.Clone(b.states)
 	b.mu.Unlock()
-	if !opened {
-		return nil
+	return openAt(ctx, p, b.config, states)
+}
+
+// openAt opens a plugin at the last of the states and loads the others beside it.
+func openAt(ctx context.Context, p *host.Plugin, config string, states []versionState) error {
+	for i, s := range slices.Backward(states) {
+		if i == len(states)-1 {
+			if _, err := p.Open(ctx, config, s.version, &s.checkpoint); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.Load(ctx, s.version, s.checkpoint); err != nil {
+			return err
+		}
 	}
-	_, err := p.Open(ctx, b.config, version, state)
-	return err
+	return nil
 }
 
 // retry calls fn, starting the plugin again when it crashed. What fn did in a crashed plugin is lost with it, so calling
@@ -233,10 +268,8 @@ func (b *brain) revive(ctx context.Context, crashed *host.Plugin, attempt int) e
 	if err != nil {
 		return fmt.Errorf("start trainer plugin again: %w", err)
 	}
-	if b.opened {
-		if _, err := p.Open(ctx, b.config, b.version, b.state); err != nil {
-			return errors.Join(fmt.Errorf("restore trainer plugin: %w", err), p.Shutdown(context.WithoutCancel(ctx)))
-		}
+	if err := openAt(ctx, p, b.config, b.states); err != nil {
+		return errors.Join(fmt.Errorf("restore trainer plugin: %w", err), p.Shutdown(context.WithoutCancel(ctx)))
 	}
 	b.plugin = p
 	return nil

@@ -33,8 +33,8 @@ func ledTopics() []string {
 // restorer is a learner that can take up where the log says training stands.
 type restorer interface {
 	trainer.Learner
-	// Restore loads the state that an update led to.
-	Restore(ctx context.Context, update *spadepb.PolicyUpdated) error
+	// Restore loads the states that updates led to, oldest first; training goes on from the last.
+	Restore(ctx context.Context, updates []*spadepb.PolicyUpdated) error
 }
 
 // leader folds one run's log and takes its next step: training, evaluation, or what the coordinator asks for.
@@ -72,9 +72,9 @@ func (l *leader) lead(ctx context.Context) error {
 	if l.coord.Finished() != nil {
 		return nil
 	}
-	if update := l.trainer.Latest(); update != nil {
-		if err := l.learner.Restore(ctx, update); err != nil {
-			return fmt.Errorf("restore policy version %d: %w", update.GetPolicyTo(), err)
+	if updates := l.trainer.Recent(int(l.run.Config.GetMaxPolicyLag()) + 1); len(updates) > 0 {
+		if err := l.learner.Restore(ctx, updates); err != nil {
+			return fmt.Errorf("restore policy version %d: %w", updates[len(updates)-1].GetPolicyTo(), err)
 		}
 	}
 	l.setPhase("running")
@@ -124,10 +124,12 @@ func (l *leader) step(ctx context.Context) error {
 	if l.coord.Finished() != nil {
 		return errFinished
 	}
-	if err := l.train(ctx); err != nil {
+	// A version is evaluated before the next one is trained: then the log never holds a version whose evaluation is both
+	// missing and out of reach, however a run is interrupted.
+	if err := l.evaluate(ctx); err != nil {
 		return err
 	}
-	if err := l.evaluate(ctx); err != nil {
+	if err := l.train(ctx); err != nil {
 		return err
 	}
 	events, err := l.coord.Next()

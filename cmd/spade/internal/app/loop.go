@@ -66,6 +66,7 @@ func (s *Services) RunLoop(
 	}
 	b.config = spec.Config.GetPluginConfigJson()
 	b.load = s.loadCheckpoint
+	b.versions = l.Run.MaxPolicyLag + 1
 	return s.Run(ctx, spec, tasks, b, view)
 }
 
