@@ -32,7 +32,7 @@ type SandboxError struct {
 func (e *SandboxError) Error() string {
 	msg := fmt.Sprintf("the sandbox tier %q does not work here: %v", e.Tier, e.Err)
 	if e.Tier == SandboxFull {
-		msg += `; "limits" or "none" can be chosen for sources that you trust`
+		msg += `; "limits" can be chosen for sources that you trust`
 	}
 	return msg
 }

@@ -29,7 +29,7 @@ func Text(w io.Writer, s app.Summary, style screen.Style, flags string) error {
 	}
 	row("iterations", "%d", s.Iterations)
 	row("designed", "%s = %s accepted + %s rejected", n(s.Designed), n(s.Accepted), n(s.Rejected))
-	row("episodes", "%s of %s steps", n(s.Rollouts), n(s.Steps))
+	row("episodes", "%s, %s steps together", n(s.Rollouts), n(s.Steps))
 	row("plain reward", "%.3f → %.3f", s.FirstPlainReward, s.LastPlainReward)
 	row("regret", "%+.3f → %+.3f", s.FirstRegret, s.LastRegret)
 	row("log digest", "%s", s.LogDigest)

@@ -65,6 +65,13 @@ func TestFormats(t *testing.T) {
 	if got := query("table", "SELECT name FROM system.tables WHERE database = 'spade' AND name = 'rollouts'"); !strings.Contains(got, "rollouts\n1 row\n") {
 		t.Errorf("the warehouse: %s", got)
 	}
+	if got := query("table", "DESCRIBE spade.steps"); !strings.HasPrefix(got, "name  ") || !strings.Contains(got, "log-probability of the whole action") ||
+		strings.Contains(got, "default_expression") {
+		t.Errorf("DESCRIBE: %s", got)
+	}
+	if got := query("jsonl", "DESCRIBE spade.steps"); !strings.Contains(got, "default_expression") {
+		t.Errorf("DESCRIBE as JSON lines: %s", got)
+	}
 	if got := query("table", "SELECT number FROM numbers(2500)"); !strings.HasSuffix(got, "2500 rows\n") || strings.Count(got, "number") != 3 {
 		t.Errorf("a large answer has %d titles", strings.Count(got, "number"))
 	}

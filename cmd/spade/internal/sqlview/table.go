@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
@@ -21,6 +22,8 @@ type tableWriter struct {
 	columns []screen.Column
 	table   *screen.Table
 	rows    int
+
+	describes bool // the answer is one to DESCRIBE
 }
 
 // writeTable reads a line of names, a line of types and a line for each row, all arrays of texts.
@@ -77,7 +80,28 @@ func texts(cells []*string) []string {
 	return list
 }
 
+// described are the columns of the answer to DESCRIBE, and what a person reads of them.
+var (
+	described     = []string{"name", "type", "default_type", "default_expression", "comment", "codec_expression", "ttl_expression"}
+	describedKept = []int{0, 1, 4}
+)
+
+// pick takes what is shown of a row. The answer to DESCRIBE is shown without its storage, which would push the comments
+// off the screen; the other formats hold all of it.
+func (w *tableWriter) pick(row []string) []string {
+	if !w.describes || len(row) != len(described) {
+		return row
+	}
+	short := make([]string, len(describedKept))
+	for i, at := range describedKept {
+		short[i] = row[at]
+	}
+	return short
+}
+
 func (w *tableWriter) begin(names, types []string) {
+	w.describes = slices.Equal(names, described)
+	names, types = w.pick(names), w.pick(types)
 	for i, name := range names {
 		kind := ""
 		if i < len(types) {
@@ -91,6 +115,7 @@ func (w *tableWriter) begin(names, types []string) {
 }
 
 func (w *tableWriter) row(cells []string) error {
+	cells = w.pick(cells)
 	row := make([]any, len(cells))
 	for i, c := range cells {
 		row[i] = c
