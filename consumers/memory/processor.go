@@ -33,6 +33,9 @@ type processor struct {
 	// ready and withdrawn are written at the end of the batch.
 	ready     []entry
 	withdrawn []withdrawal
+	// orphans are acceptances whose design was not read: those of things that have their point are repeats of a record
+	// that was projected before a restart, the others can never be projected.
+	orphans []event.Event
 	// The following serve Settings.Keep: what waits for its vector to be read, and
 	// vectors that were read before the thing they belong to.
 	waiting map[uuid.UUID]*entry
@@ -98,6 +101,9 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	if err := p.flush(ctx); err != nil {
 		return err
 	}
+	if err := p.judgeOrphans(ctx); err != nil {
+		return err
+	}
 	return p.commit()
 }
 
@@ -112,7 +118,7 @@ func (p *processor) fold(ev event.Event) error {
 	case *spadepb.EnvironmentDesigned:
 		p.designed(ev, msg)
 	case *spadepb.EnvironmentAccepted:
-		return p.accepted(ev, msg)
+		p.accepted(ev, msg)
 	case *spadepb.EnvironmentRejected:
 		p.end(uuid.UUID(msg.GetEnvId()))
 	case *spadepb.DocumentIngested:
@@ -141,17 +147,49 @@ func (p *processor) designed(ev event.Event, msg *spadepb.EnvironmentDesigned) {
 	}
 }
 
-func (p *processor) accepted(ev event.Event, msg *spadepb.EnvironmentAccepted) error {
+func (p *processor) accepted(ev event.Event, msg *spadepb.EnvironmentAccepted) {
 	env := uuid.UUID(msg.GetEnvId())
 	if _, over := p.ended[env]; over {
-		return nil
+		return
 	}
 	d, ok := p.designs[env]
 	if !ok {
-		return fmt.Errorf("environment %s is accepted without its design before it", env)
+		p.orphans = append(p.orphans, ev)
+		return
 	}
 	p.end(env)
 	p.add(environmentEntry(ev, d, msg))
+}
+
+// judgeOrphans keeps the acceptances that can never be projected as dead letters.
+func (p *processor) judgeOrphans(ctx context.Context) error {
+	if len(p.orphans) == 0 {
+		return nil
+	}
+	envs := make([]uuid.UUID, len(p.orphans))
+	points := make([]uuid.UUID, len(p.orphans))
+	for i, ev := range p.orphans {
+		msg, err := ev.Message()
+		if err != nil {
+			return err
+		}
+		envs[i] = uuid.UUID(msg.(*spadepb.EnvironmentAccepted).GetEnvId())
+		points[i] = environmentPoint(envs[i])
+	}
+	there, err := p.m.set.Store.Exists(ctx, p.m.environments.Name, points...)
+	if err != nil {
+		return err
+	}
+	for i, ev := range p.orphans {
+		if there[points[i]] {
+			continue
+		}
+		reason := fmt.Errorf("environment %s is accepted without its design before it", envs[i])
+		if err := p.m.set.Poison.Event(ctx, ev, reason); err != nil {
+			return err
+		}
+	}
+	p.orphans = nil
 	return nil
 }
 

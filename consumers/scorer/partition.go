@@ -70,6 +70,21 @@ func (p *Partition) Add(ev event.Event) ([]event.Event, error) {
 	return nil, nil
 }
 
+// Scored notes an event that an earlier fold of this partition made: the last one of a group closes it. Others are ignored.
+func (p *Partition) Scored(ev event.Event) error {
+	if !topics.OfRun(ev.Key, p.run.ID) || ev.Type != event.TypeOf((*spadepb.DesignerRewarded)(nil)) {
+		return nil
+	}
+	msg, err := ev.Message()
+	if err != nil {
+		return nil //nolint:nilerr // the warehouse keeps it as a dead letter; the group is scored again
+	}
+	env := uuid.UUID(msg.(*spadepb.DesignerRewarded).GetEnvId())
+	delete(p.groups, env)
+	p.closed[env] = true
+	return nil
+}
+
 // OldestOpen is the offset in a topic of the first event that an open group still needs.
 func (p *Partition) OldestOpen(topic string) (offset int64, open bool) {
 	for _, g := range p.groups {

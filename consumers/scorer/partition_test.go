@@ -125,6 +125,25 @@ func TestAnOpenGroupHoldsTheOffsetOfItsFirstEvent(t *testing.T) {
 	want(1, 5)
 }
 
+func TestEpisodesOfAScoredGroupOpenNoOther(t *testing.T) {
+	run := testRun()
+	all := log(t, run, 1)
+	p := NewPartition(run, observe.NewSource("test"))
+	for _, ev := range fold(t, run, all) {
+		if err := p.Scored(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ev := range all[1:] { // the acceptance is committed, the episodes are read again
+		if events, err := p.Add(ev); err != nil || events != nil {
+			t.Fatalf("events %v, error %v", events, err)
+		}
+	}
+	if at, open := p.OldestOpen(topics.Rollouts); open {
+		t.Errorf("a group is open at %d", at)
+	}
+}
+
 func TestErrorsOfTheEnvironmentAreNotTheAgents(t *testing.T) {
 	run := testRun()
 	all := log(t, run, 1)
