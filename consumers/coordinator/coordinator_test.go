@@ -190,7 +190,7 @@ func TestOnPolicyWaitsForItsVersion(t *testing.T) {
 
 func TestOnlyMissingSlotsAreAskedFor(t *testing.T) {
 	c := New(Settings{Run: runs.Run{ID: ids.Run("demo"), Config: config(0)}, Source: observe.NewSource("test")})
-	for _, m := range []proto.Message{&spadepb.PolicyUpdated{PolicyFrom: -1}, &spadepb.DesignRequested{Slot: 2}} {
+	for _, m := range []proto.Message{&spadepb.PolicyUpdated{PolicyFrom: -1}, &spadepb.DesignRequested{Slot: 2}, &spadepb.DesignRequested{Slot: 99}} {
 		if err := c.Add(m); err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,9 @@ func newIteration(slots int) *iteration {
 func (it *iteration) add(msg proto.Message) {
 	switch m := msg.(type) {
 	case *spadepb.DesignRequested:
-		it.requested[int(m.GetSlot())] = true
+		if slot := int(m.GetSlot()); slot >= 0 && slot < len(it.slots) {
+			it.requested[slot] = true
+		}
 	case *spadepb.EnvironmentDesigned:
 		it.designs[uuid.UUID(m.GetEnvId())] = true
 	case *spadepb.EnvironmentAccepted:

@@ -96,16 +96,21 @@ func designerBatch(run runs.Run, k int, it *iteration, mem memory.Allocator) (*b
 
 func newBuilt(run runs.Run, k int, role string) *spadepb.BatchBuilt {
 	id := ids.Batch(run.ID, k, role)
+	estimator := run.Config.GetAdvantage()
+	if estimator == MaxRL && role == string(policy.Designer) {
+		// Pay can be negative, and dividing by a negative mean would turn every advantage around.
+		estimator = DrGRPO
+	}
 	return &spadepb.BatchBuilt{
 		RunId: run.ID[:], BatchId: id[:], Iteration: int32(k), Role: role, PolicyVersion: int64(k),
-		Estimator: run.Config.GetAdvantage(), Eps: run.Config.GetAdvantageEps(), Ddof: run.Config.GetAdvantageDdof(),
+		Estimator: estimator, Eps: run.Config.GetAdvantageEps(), Ddof: run.Config.GetAdvantageDdof(),
 	}
 }
 
 // addGroup computes one group's advantages and counts it.
 func addGroup(built *spadepb.BatchBuilt, config *spadepb.SemanticConfig, rewards []float64) ([]float64, error) {
 	values, signal, err := advantages(
-		config.GetAdvantage(), rewards, config.GetAdvantageEps(), int(config.GetAdvantageDdof()))
+		built.GetEstimator(), rewards, config.GetAdvantageEps(), int(config.GetAdvantageDdof()))
 	if err != nil {
 		return nil, fmt.Errorf("advantages: %w", err)
 	}

@@ -187,6 +187,25 @@ func TestAUniformDesignerDoesNotLearn(t *testing.T) {
 	}
 }
 
+// MaxRL divides by the mean, which the designer's pay can have below zero: it is paid by the difference instead.
+func TestABetterDesignHasTheBetterAdvantage(t *testing.T) {
+	for _, estimator := range Estimators() {
+		tr := testTrainer(t, &learner{})
+		tr.Run.Config.Advantage = estimator
+		messages := iterationLog(tr.Run)
+		for _, m := range messages {
+			if pay, ok := m.(*spadepb.DesignerRewarded); ok {
+				pay.Reward -= 2
+			}
+		}
+		designer := message(t, train(t, tr, messages)[1]).(*spadepb.BatchBuilt)
+		worse, better := designer.GetAdvantages()[0], designer.GetAdvantages()[1]
+		if worse.GetReward() >= better.GetReward() || worse.GetAdvantage() >= better.GetAdvantage() {
+			t.Errorf("%s: advantages %v and %v", estimator, worse, better)
+		}
+	}
+}
+
 func TestHintedEpisodesTrainOnlyWhenAskedAndInTheirOwnGroups(t *testing.T) {
 	l := &learner{}
 	tr := testTrainer(t, l)
