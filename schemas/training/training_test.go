@@ -111,6 +111,23 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 	}
 }
 
+func TestNullsAreRefused(t *testing.T) {
+	rb := array.NewRecordBuilder(memory.DefaultAllocator, Schema())
+	defer rb.Release()
+	for i := range Schema().NumFields() {
+		rb.Field(i).AppendEmptyValue()
+	}
+	rb.Field(0).AppendNull()
+	for i := 1; i < Schema().NumFields(); i++ {
+		rb.Field(i).AppendEmptyValue()
+	}
+	rec := rb.NewRecord()
+	defer rec.Release()
+	if _, err := NewView(rec); !errors.Is(err, ErrSchema) {
+		t.Fatalf("got %v, want ErrSchema", err)
+	}
+}
+
 func TestDigestIsOfTheContent(t *testing.T) {
 	digest := func(rows ...Row) string {
 		d, err := Digest(build(t, 0, rows...))
