@@ -8,7 +8,7 @@ import "strings"
 const (
 	hintNext = 10.0 // the action is the next one that the hint names
 	hintAt   = 10.0 // the action is the one that the hint lists for this step
-	hintWord = 4.0 // the hint holds a word that only this action has
+	hintWord = 4.0  // the hint holds a word that only this action has
 )
 
 // hintBonus returns what the hint adds to each action's score.
