@@ -48,6 +48,7 @@ func (c *Collection) apply(kind byte, items []item, offset int64) error {
 		}
 		if kind == recordPut {
 			copy(c.vector(slot), it.vector)
+			c.sketch(slot, it.vector)
 		}
 		c.live += int64(len(it.payload)) - int64(c.where[slot].size)
 		c.where[slot] = place{offset: offset + int64(it.at), size: uint32(len(it.payload))}
@@ -71,6 +72,9 @@ func (c *Collection) grow(n int) error {
 			return err
 		}
 		c.vectors = append(c.vectors, make([]float32, chunkVectors*c.dim))
+		if c.sketched() {
+			c.sketches = append(c.sketches, newSketches(c.dim))
+		}
 		have += chunkVectors
 	}
 	return nil

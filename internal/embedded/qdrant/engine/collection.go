@@ -39,11 +39,14 @@ type Collection struct {
 	slotOf  map[ID]uint32
 	ids     []ID // by slot; the zero ID is a free slot
 	vectors [][]float32
-	where   []place
-	version []uint64
-	free    []uint32
-	live    int64 // bytes of the log that a rewrite would keep, about
-	fields  map[string]*field
+	// sketches are of the vectors, chunk by chunk as they are; none where they do
+	// not make searches faster.
+	sketches []sketches
+	where    []place
+	version  []uint64
+	free     []uint32
+	live     int64 // bytes of the log that a rewrite would keep, about
+	fields   map[string]*field
 
 	sorted sortedIDs
 }
@@ -172,11 +175,17 @@ func (c *Collection) close() error {
 	}
 	c.dropped = true
 	c.engine.budget.give(int64(len(c.vectors)) * c.chunkBytes())
-	c.vectors, c.slotOf, c.ids = nil, map[ID]uint32{}, nil
+	c.vectors, c.sketches, c.slotOf, c.ids = nil, nil, map[ID]uint32{}, nil
 	return c.log.Close()
 }
 
-func (c *Collection) chunkBytes() int64 { return int64(chunkVectors) * int64(c.dim) * 4 }
+func (c *Collection) chunkBytes() int64 {
+	bytes := int64(chunkVectors) * int64(c.dim) * 4
+	if c.sketched() {
+		bytes += sketchChunkBytes(c.dim)
+	}
+	return bytes
+}
 
 // vector is the stored vector of a slot; c.mu is held.
 func (c *Collection) vector(slot uint32) []float32 {

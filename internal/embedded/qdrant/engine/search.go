@@ -108,7 +108,7 @@ func (c *Collection) nearest(ctx context.Context, vector []float32, f *filter, k
 // scan offers the candidates numbered from..to: slots of the filter where it is
 // bounded, else slots of the collection.
 func (c *Collection) scan(ctx context.Context, vector []float32, f *filter, from, to int, into *topK) error {
-	rank := c.ranker()
+	rank, sieve := c.ranker(), c.newSieve(vector)
 	var view point
 	for i := from; i < to; i++ {
 		if i%cancelEvery == 0 && ctx.Err() != nil {
@@ -125,8 +125,12 @@ func (c *Collection) scan(ctx context.Context, vector []float32, f *filter, from
 		if !ok {
 			continue
 		}
+		full := len(into.heap) == into.k
+		if full && sieve.below(slot, into.heap[0].rank) {
+			continue
+		}
 		r := rank(vector, c.vector(slot))
-		if len(into.heap) < into.k || r >= into.heap[0].rank {
+		if !full || r >= into.heap[0].rank {
 			into.offer(scored{rank: r, slot: slot})
 		}
 	}

@@ -5,4 +5,7 @@
 // unrolled Go. The two may differ in the last bits of a sum, so a score from
 // here orders candidates and nothing else: whoever compares a similarity with a
 // threshold recomputes it (internal/vector does).
+//
+// A Sketch is a vector in a quarter of the space, with MaxDot as an upper bound
+// of Dot.
 package metric

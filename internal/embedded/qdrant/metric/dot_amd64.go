@@ -16,3 +16,18 @@ func dot(a, b []float32) float32 {
 //
 //go:noescape
 func dotAVX2(a, b *float32, n int) float32
+
+func haveSketches() bool { return haveAVX2 }
+
+func dotBytes(a, b []int8) int32 {
+	if haveAVX2 && len(a) > 0 {
+		return dotBytesAVX2(&a[0], &b[0], len(a))
+	}
+	return dotBytesGo(a, b)
+}
+
+// dotBytesAVX2 is in dot_amd64.s; both pointers reach n bytes, a multiple of 32
+// above zero.
+//
+//go:noescape
+func dotBytesAVX2(a, b *int8, n int) int32

@@ -63,3 +63,40 @@ done:
 	VZEROUPPER
 	MOVSS X0, ret+24(FP)
 	RET
+
+// func dotBytesAVX2(a, b *int8, n int) int32
+//
+// Bytes are widened to 16 bits, so that the pairwise products of -127..127 fit;
+// the sums of n of them fit into 32 bits up to n = 133 000.
+TEXT ·dotBytesAVX2(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+bytes:
+	VPMOVSXBW (SI), Y2
+	VPMOVSXBW (DI), Y3
+	VPMADDWD Y3, Y2, Y2
+	VPADDD Y2, Y0, Y0
+	VPMOVSXBW 16(SI), Y4
+	VPMOVSXBW 16(DI), Y5
+	VPMADDWD Y5, Y4, Y4
+	VPADDD Y4, Y1, Y1
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $32, CX
+	JNE  bytes
+
+	VPADDD Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VPSHUFD $0x4E, X0, X1
+	VPADDD X1, X0, X0
+	VPSHUFD $0xB1, X0, X1
+	VPADDD X1, X0, X0
+	VZEROUPPER
+	VMOVD X0, AX
+	MOVL AX, ret+24(FP)
+	RET
