@@ -26,6 +26,7 @@ type cli struct {
 	in       io.Reader
 	out, err io.Writer
 	environ  []string
+	called   string // how the program was called; empty = by its name
 	file     string // --config
 }
 

@@ -24,6 +24,6 @@ func main() {
 
 // run is the whole program.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli{in: stdin, out: stdout, err: stderr, environ: os.Environ()}
+	c := &cli{in: stdin, out: stdout, err: stderr, environ: os.Environ(), called: os.Args[0]}
 	return c.execute(ctx, args)
 }

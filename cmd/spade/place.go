@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,21 @@ func (c *cli) inPlace(cmd *cobra.Command, needs []embedded.Service, fn func(ctx 
 	return fn(ctx, place{services, l, log})
 }
 
+// reach is how long a service gets to answer.
+const reach = 30 * time.Second
+
+// answers waits until ready says that a service can be used. Addresses in the environment may be those of services that
+// have ended.
+func answers(ctx context.Context, ready func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, reach)
+	defer cancel()
+	err := ready(waiting)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return withNext(err, "spade config print shows the address and where it comes from; without one the embedded service starts")
+}
+
 // withLog runs fn with the event log.
 func (c *cli) withLog(cmd *cobra.Command, fn func(ctx context.Context, p place, log *bus.Client) error) error {
 	return c.inPlace(cmd, []embedded.Service{embedded.Kafka}, func(ctx context.Context, p place) (err error) {
@@ -45,7 +61,7 @@ func (c *cli) withLog(cmd *cobra.Command, fn func(ctx context.Context, p place, 
 			return err
 		}
 		defer func() { err = errors.Join(err, client.Close()) }()
-		if err := client.Ready(ctx); err != nil {
+		if err := answers(ctx, client.Ready); err != nil {
 			return err
 		}
 		if err := client.EnsureTopics(ctx, topics.All(p.settings.Partitions)); err != nil {
@@ -63,7 +79,7 @@ func (c *cli) withWarehouse(cmd *cobra.Command, fn func(ctx context.Context, p p
 			return err
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
-		if err := olap.Ready(ctx, conn); err != nil {
+		if err := answers(ctx, func(ctx context.Context) error { return olap.Ready(ctx, conn) }); err != nil {
 			return err
 		}
 		return fn(ctx, p, conn)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,7 @@ prints its summary again. Progress is live on a terminal and plain lines in a pi
 			if asJSON {
 				return runview.JSON(c.out, summary)
 			}
-			return runview.Text(c.out, summary, c.style(c.out), dataFlag(cmd))
+			return runview.Text(c.out, summary, c.style(c.out), c.program(), placeFlags(cmd))
 		},
 	}
 	addRunFlags(cmd)
@@ -101,10 +102,21 @@ func resumable(cmd *cobra.Command, err error) error {
 	return withNext(err, "the same command takes the run up where it stands")
 }
 
-// dataFlag is how the next commands find the data folder.
-func dataFlag(cmd *cobra.Command) string {
-	if f := cmd.Flag("data"); f != nil && f.Changed {
-		return "--data " + endpoints.Quote(f.Value.String())
+// program is how to call the program again: as it was called where that was by a path, which need not be in PATH.
+func (c *cli) program() string {
+	if strings.Contains(c.called, "/") {
+		return endpoints.Quote(c.called)
 	}
-	return ""
+	return "spade"
+}
+
+// placeFlags are how the next commands find the settings and the data folder.
+func placeFlags(cmd *cobra.Command) string {
+	var flags []string
+	for _, name := range []string{"config", "data"} {
+		if f := cmd.Flag(name); f != nil && f.Changed {
+			flags = append(flags, "--"+name+" "+endpoints.Quote(f.Value.String()))
+		}
+	}
+	return strings.Join(flags, " ")
 }

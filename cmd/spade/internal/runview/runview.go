@@ -20,8 +20,9 @@ func JSON(w io.Writer, s app.Summary) error {
 	return enc.Encode(s)
 }
 
-// Text writes the summary as a table. flags are what the next commands need to find the run again, such as "--data x".
-func Text(w io.Writer, s app.Summary, style screen.Style, flags string) error {
+// Text writes the summary as a table. program is how the next commands are called and flags are what they need to find the
+// run again, such as "--data x".
+func Text(w io.Writer, s app.Summary, style screen.Style, program, flags string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s %s\n\n", style.Bold("run "+screen.Escape(s.Name)), style.Dim(s.RunID))
 	row := func(name, format string, args ...any) {
@@ -41,7 +42,7 @@ func Text(w io.Writer, s app.Summary, style screen.Style, flags string) error {
 			return err
 		}
 	}
-	next(&b, s, style, flags)
+	next(&b, s, style, program, flags)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -62,7 +63,7 @@ func suites(b *strings.Builder, scores []app.SuiteScore) error {
 	return t.Write(b)
 }
 
-func next(b *strings.Builder, s app.Summary, style screen.Style, flags string) {
+func next(b *strings.Builder, s app.Summary, style screen.Style, program, flags string) {
 	if flags != "" {
 		flags = " " + flags
 	}
@@ -74,6 +75,6 @@ func next(b *strings.Builder, s app.Summary, style screen.Style, flags string) {
 		{"events cat", "environments --run " + name},
 		{"digest", name},
 	} {
-		fmt.Fprintf(b, "  spade %s%s %s\n", c[0], flags, screen.Escape(c[1]))
+		fmt.Fprintf(b, "  %s %s%s %s\n", screen.Escape(program), c[0], flags, screen.Escape(c[1]))
 	}
 }

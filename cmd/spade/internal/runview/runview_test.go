@@ -26,7 +26,7 @@ func summary() app.Summary {
 
 func TestText(t *testing.T) {
 	var out bytes.Buffer
-	if err := runview.Text(&out, summary(), screen.Style{}, "--data x"); err != nil {
+	if err := runview.Text(&out, summary(), screen.Style{}, "bin/spade", "--data x"); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
