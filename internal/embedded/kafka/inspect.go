@@ -28,16 +28,17 @@ func inspect(dir string) error {
 	if err != nil {
 		return err
 	}
-	folders, err := filepath.Glob(filepath.Join(dir, "partitions", "*"))
+	folders, err := os.ReadDir(filepath.Join(dir, "partitions"))
 	if err != nil {
-		return err
+		return ignoreMissing(err)
 	}
-	for _, folder := range folders {
+	for _, entry := range folders {
+		folder := filepath.Join(dir, "partitions", entry.Name())
 		segments, err := segmentsOf(folder)
 		if err != nil {
 			return err
 		}
-		if len(segments) > 0 && !listed[filepath.Base(folder)] {
+		if len(segments) > 0 && !listed[entry.Name()] {
 			return fmt.Errorf("%s holds records, and topics.json or meta.json, which list its topic, does not", folder)
 		}
 		if err := inspectPartition(folder, segments); err != nil {

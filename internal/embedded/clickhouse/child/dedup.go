@@ -3,6 +3,7 @@ package child
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,11 +17,13 @@ import (
 
 // forgetLostTokens repairs the deduplication logs of every table in the engine's folder, and counts the tokens taken out.
 func forgetLostTokens(data string) (forgotten int, err error) {
-	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
+	// The folder is no part of the pattern: its name may hold what a pattern gives a meaning to.
+	logs, err := fs.Glob(os.DirFS(data), "store/*/*/deduplication_logs/deduplication_log_*.txt")
 	if err != nil {
 		return 0, fmt.Errorf("look for deduplication logs: %w", err)
 	}
-	for _, path := range logs {
+	for _, name := range logs {
+		path := filepath.Join(data, filepath.FromSlash(name))
 		n, err := repairLog(path)
 		if err != nil {
 			return forgotten, fmt.Errorf("repair %s: %w", path, err)
