@@ -67,7 +67,7 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	if s.Bus, err = bus.New(at.Kafka, settings); err != nil {
 		return err
 	}
-	if err = s.Bus.Ready(ctx); err != nil {
+	if err = s.answers(ctx); err != nil {
 		return err
 	}
 	if err = s.Bus.EnsureTopics(ctx, topics.All(s.Config.Partitions)); err != nil {
@@ -86,6 +86,16 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 		s.checkpoints, err = checkpoints.Open(s.Config.Checkpoints)
 	}
 	return err
+}
+
+// reach is how long the log gets to answer when a run begins. Later the clients wait for it as long as it takes.
+const reach = 30 * time.Second
+
+// answers waits until the log can be used. An address that was configured may be nobody's.
+func (s *Services) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reach)
+	defer cancel()
+	return s.Bus.Ready(ctx)
 }
 
 // undecodable keeps a record that is no event. Several groups read it; the letter has the same id from each of them.
