@@ -76,6 +76,17 @@ func (cl *Claim) StartAt(topic string, offset int64) error {
 	return nil
 }
 
+// goBack follows a log that ends before the position: what is committed after
+// its end is taken back, since the next records will have those offsets.
+func (cl *Claim) goBack(topic string, end int64) error {
+	p := cl.topics[topic]
+	p.start = end
+	if p.committed <= end {
+		return nil
+	}
+	return cl.send(map[string]map[int]int64{topic: {int(cl.Partition): end}})
+}
+
 // Commit declares every event of a topic whose last record lies below next to
 // be durable. The offset is committed after the Processor's call returns; while
 // a large event is incomplete, only up to its first record. next must not pass

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,7 @@ type consumer struct {
 	topics  []string
 	start   Positions
 	handler Handler
+	outage  outage
 }
 
 // check makes sure of what co-partitioning needs. A group that subscribes to a
@@ -168,6 +170,7 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 			if tries.final() || (!isLogin(class) && !transient(err) && !fenced(err)) {
 				return class
 			}
+			g.trouble(ctx, class)
 			g.c.stats.retries.Add(1)
 		}
 	}
@@ -185,11 +188,15 @@ func (g *consumer) next(ctx context.Context, cg *kafka.ConsumerGroup) (*kafka.Ge
 // all have ended: the group rebalances, ctx ended, or one failed.
 func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error {
 	g.c.stats.rebalances.Add(1)
+	if lasted, over := g.outage.end(); over {
+		g.c.log.Info("kafka group works again", "group", g.group, "after", lasted)
+	}
 	claims := g.claims(gen)
 	if len(claims) == 0 {
 		g.c.log.Warn("kafka group has more members than partitions: this one has nothing to do",
 			"group", g.group, "generation", gen.ID)
 	}
+	whole := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(g.c.ctx, stop)()
@@ -202,7 +209,12 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 		wg.Add(1)
 		gen.Start(func(genCtx context.Context) {
 			defer wg.Done()
-			if err := newWorker(g.c, claim).run(ctx, genCtx, g.handler); err != nil {
+			err := newWorker(g.c, claim).run(ctx, genCtx, g.handler)
+			if errors.Is(err, errGone) {
+				g.trouble(whole, fmt.Errorf("partition %d: %w", claim.Partition, err))
+				return
+			}
+			if err != nil {
 				mu.Lock()
 				errs = append(errs, fmt.Errorf("partition %d: %w", claim.Partition, err))
 				mu.Unlock()
@@ -216,6 +228,16 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// trouble notes that the group does not work. The first report of an outage is
+// for people; the others, and what stopping brings with it, are not.
+func (g *consumer) trouble(ctx context.Context, reason error) {
+	level := slog.LevelDebug
+	if ctx.Err() == nil && g.c.ctx.Err() == nil  {
+		level = slog.LevelWarn
+	}
+	g.c.log.Log(ctx, level, "kafka group is interrupted", "group", g.group, "reason", reason)
 }
 
 func waitEither(a, b context.Context) {

@@ -29,7 +29,7 @@ var (
 	ErrLogin = errors.New("kafka: login refused")
 	// ErrNoTopic: the topic does not exist.
 	ErrNoTopic = errors.New("kafka: topic does not exist")
-	// ErrOutOfRange: the log no longer holds the offset, or does not yet.
+	// ErrOutOfRange: the log no longer holds the offset.
 	ErrOutOfRange = errors.New("kafka: offset out of range")
 	// ErrCommit: a handler tried to commit what it was not given. It is a bug in
 	// the handler.

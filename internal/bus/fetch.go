@@ -15,11 +15,16 @@ import (
 
 // fetched is what one request returned.
 type fetched struct {
-	records []event.Record
-	next    int64 // offset after the last record
-	end     int64 // high watermark
-	bytes   int   // of keys and values
-	slabs   slabs
+	topic     string
+	partition int32
+	records   []event.Record
+	// back says that the log ends before the position: there are no records, and
+	// next is the log's end.
+	back  bool
+	next  int64 // offset after the last record
+	end   int64 // high watermark
+	bytes int   // of keys and values
+	slabs slabs
 }
 
 // slabs cut many small slices out of few allocations. A record keeps its slab
@@ -70,8 +75,8 @@ func (c *Client) fetch(
 	if err != nil {
 		return fetched{}, err
 	}
-	f := fetched{next: offset, end: res.HighWatermark, records: make([]event.Record, 0, hint)}
-	if err := f.read(res.Records, topic, partition); err != nil {
+	f := fetched{topic: topic, partition: partition, next: offset, end: res.HighWatermark, records: make([]event.Record, 0, hint)}
+	if err := f.read(res.Records); err != nil {
 		return fetched{}, err
 	}
 	if res.Error != nil {
@@ -85,7 +90,7 @@ func (c *Client) fetch(
 // read copies the records out of kafka-go's pooled pages. Those before the
 // offset that was asked for belong to a batch that begins earlier; those of a
 // control batch only move the position.
-func (f *fetched) read(set kafka.RecordReader, topic string, partition int32) error {
+func (f *fetched) read(set kafka.RecordReader) error {
 	stream, ok := set.(*protocol.RecordStream)
 	if !ok {
 		stream = &protocol.RecordStream{Records: []protocol.RecordReader{set}}
@@ -100,7 +105,7 @@ func (f *fetched) read(set kafka.RecordReader, topic string, partition int32) er
 			if err != nil {
 				return fmt.Errorf("read record after offset %d: %w", f.next, err)
 			}
-			if err := f.take(rec, topic, partition, control); err != nil {
+			if err := f.take(rec, control); err != nil {
 				return err
 			}
 		}
@@ -108,7 +113,7 @@ func (f *fetched) read(set kafka.RecordReader, topic string, partition int32) er
 	return nil
 }
 
-func (f *fetched) take(rec *protocol.Record, topic string, partition int32, control bool) error {
+func (f *fetched) take(rec *protocol.Record, control bool) error {
 	if control || rec.Offset < f.next {
 		f.next = max(f.next, rec.Offset+1)
 		return closeBytes(rec)
@@ -120,7 +125,7 @@ func (f *fetched) take(rec *protocol.Record, topic string, partition int32, cont
 	f.next = rec.Offset + 1
 	f.bytes += len(key) + len(value)
 	f.records = append(f.records, event.Record{
-		Topic: topic, Partition: partition, Offset: rec.Offset, Time: rec.Time.UTC(),
+		Topic: f.topic, Partition: f.partition, Offset: rec.Offset, Time: rec.Time.UTC(),
 		Key: key, Value: value, Headers: f.slabs.copyHeaders(rec.Headers),
 	})
 	return nil
@@ -168,10 +173,15 @@ func (c *Client) cursor(topic string, partition int32, offset int64) *cursor {
 }
 
 // next returns the next records, or none when the broker held the request for
-// the whole wait. Errors are final.
+// the whole wait. A position after the log's end goes back to it, and what is
+// returned says so: a machine that lost its power has lost records that were
+// read before. Errors are final.
 func (cu *cursor) next(ctx context.Context) (fetched, error) {
 	for wait := newBackoff(); ; {
 		f, err := cu.c.fetch(ctx, cu.topic, cu.partition, cu.offset, cu.wait, cu.hint)
+		if errors.Is(err, kafka.OffsetOutOfRange) {
+			f, err = cu.goBack(ctx, err)
+		}
 		switch {
 		case err == nil:
 			cu.watch(f)
@@ -189,6 +199,27 @@ func (cu *cursor) next(ctx context.Context) (fetched, error) {
 		cu.watch(fetched{next: cu.offset, end: cu.offset + 1})
 		wait.sleep(ctx, cu.c.ctx)
 	}
+}
+
+// goBack finds the log's end where the position is after it. A position before
+// the log's beginning stays the error that it is.
+func (cu *cursor) goBack(ctx context.Context, cause error) (fetched, error) {
+	var first, end int64
+	err := cu.c.once(ctx, func(ctx context.Context) (err error) {
+		first, end, err = cu.c.bounds(ctx, cu.topic, cu.partition)
+		return err
+	})
+	switch {
+	case err != nil:
+		return fetched{}, err
+	case cu.offset < first:
+		return fetched{}, cause
+	case cu.offset <= end: // the broker had not caught up when it was asked
+		return fetched{}, kafka.LeaderNotAvailable
+	}
+	cu.c.log.Warn("kafka log ends before the position that was reached: going back to its end",
+		"topic", cu.topic, "partition", cu.partition, "position", cu.offset, "end", end)
+	return fetched{topic: cu.topic, partition: cu.partition, back: true, next: end, end: end}, nil
 }
 
 // watch notices a partition that has records and yields none. Fetch requests

@@ -57,10 +57,29 @@ func (c *Client) offsets(
 	return out, err
 }
 
+// bounds are the offset of the oldest record of a partition and the one that
+// the next record will get.
+func (c *Client) bounds(ctx context.Context, topic string, partition int32) (first, end int64, err error) {
+	p := int(partition)
+	res, err := c.kafka.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(p), kafka.LastOffsetOf(p)}},
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, of := range res.Topics[topic] {
+		if of.Partition == p {
+			return of.FirstOffset, of.LastOffset, of.Error
+		}
+	}
+	return 0, 0, kafka.LeaderNotAvailable
+}
+
 // Read calls fn with the events of a topic whose records lie in [from, to), one
 // partition after the other, each in offset order. A partition missing in from
 // begins at its first offset; nil to means the high watermarks of now, and a
-// partition missing in a given to is not read. Records that are no event are
+// partition missing in a given to is not read. A from after the end of the log
+// reads nothing of its partition. Records that are no event are
 // counted, logged and skipped; a large event whose last record lies at or after
 // to is left out. An error of fn ends the scan and is returned as it is.
 func (c *Client) Read(ctx context.Context, topic string, from, to map[int32]int64, fn func(event.Event) error) error {
@@ -136,14 +155,22 @@ func (c *Client) scanAll(ctx context.Context, scans []*scan, fn func(event.Event
 
 // pump fetches until the position reaches to.
 func (c *Client) pump(ctx context.Context, cu *cursor, to int64, out chan<- fetched) error {
+	begun := false
 	for cu.offset < to {
 		f, err := cu.next(ctx)
 		if err != nil {
 			return err
 		}
+		if f.back {
+			if begun {
+				return fmt.Errorf("read %s/%d: the log lost records while it was read: %w", cu.topic, cu.partition, ErrOutOfRange)
+			}
+			return nil
+		}
 		if len(f.records) == 0 {
 			continue
 		}
+		begun = true
 		select {
 		case out <- f:
 		case <-ctx.Done():
@@ -183,7 +210,8 @@ func (c *Client) countLost(l event.Lost) {
 // each partition in offset order, until ctx ends or fn fails; it returns that
 // error. Partitions missing in from begin at their first offset. It belongs to
 // no group: every caller sees everything. Records that are no event are
-// counted, logged and skipped.
+// counted, logged and skipped. A position after the end of the log goes back to
+// the end.
 func (c *Client) Follow(ctx context.Context, topics []string, from Positions, fn func(event.Event) error) error {
 	cursors, err := c.cursors(ctx, topics, from)
 	if err != nil {
@@ -203,11 +231,14 @@ func (c *Client) Follow(ctx context.Context, topics []string, from Positions, fn
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case f := <-in:
-			pos := lanePos{f.records[0].Topic, int(f.records[0].Partition)}
+			pos := lanePos{f.topic, int(f.partition)}
 			asm := assemblers[pos]
 			if asm == nil {
 				asm = &event.Assembler{}
 				assemblers[pos] = asm
+			}
+			if f.back {
+				forgetAfter(asm, f.next)
 			}
 			if err := c.each(asm, f.records, -1, fn); err != nil {
 				return err
@@ -237,6 +268,13 @@ func (c *Client) cursors(ctx context.Context, topics []string, from Positions) (
 	return out, nil
 }
 
+// forgetAfter drops what an assembler holds where the log lost it.
+func forgetAfter(asm *event.Assembler, end int64) {
+	if open, ok := asm.OldestOpen(); ok && open >= end {
+		*asm = event.Assembler{}
+	}
+}
+
 // stream sends what a partition yields until ctx ends or the partition fails.
 func (c *Client) stream(ctx context.Context, cu *cursor, out chan<- fetched) error {
 	for {
@@ -244,7 +282,7 @@ func (c *Client) stream(ctx context.Context, cu *cursor, out chan<- fetched) err
 		if err != nil {
 			return err
 		}
-		if len(f.records) == 0 {
+		if len(f.records) == 0 && !f.back {
 			continue
 		}
 		select {

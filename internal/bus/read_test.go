@@ -107,7 +107,7 @@ func TestReadReturnsTheErrorOfItsFunction(t *testing.T) {
 	if !errors.Is(err, stop) || n != 1 {
 		t.Errorf("%v after %d calls", err, n)
 	}
-	if err := c.Read(t.Context(), topic, map[int32]int64{0: 1 << 40}, map[int32]int64{0: 1 << 41}, nil); !errors.Is(err, bus.ErrOutOfRange) {
+	if err := c.Read(t.Context(), topic, map[int32]int64{0: 1 << 40}, map[int32]int64{0: 1 << 41}, nil); err != nil {
 		t.Errorf("beyond the end: %v", err)
 	}
 }

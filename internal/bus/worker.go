@@ -20,8 +20,8 @@ type worker struct {
 
 func newWorker(c *Client, claim *Claim) *worker { return &worker{c: c, claim: claim} }
 
-// run processes until the generation ends, stop ends, or something fails. It
-// returns only errors that must end Consume.
+// run processes until the generation ends, stop ends, or something fails. An
+// errGone ends the generation only, any other error Consume.
 func (w *worker) run(stop, gen context.Context, h Handler) error {
 	work, cancel := w.workContext(stop, gen)
 	defer cancel()
@@ -34,10 +34,6 @@ func (w *worker) run(stop, gen context.Context, h Handler) error {
 	}
 	if w.proc != nil {
 		err = w.end(work, err)
-	}
-	if errors.Is(err, errGone) {
-		w.c.log.Warn("kafka partition lost", "group", w.claim.Group, "partition", w.claim.Partition, "reason", err)
-		return nil
 	}
 	return err
 }
@@ -88,7 +84,12 @@ func (w *worker) loop(stop, gen, work context.Context) error {
 		if ctx.Err() != nil {
 			return endCause(ctx, stop, gen)
 		}
-		if err := w.process(work, f); err != nil {
+		if f.back {
+			err = w.goBack(f)
+		} else {
+			err = w.process(work, f)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -132,7 +133,7 @@ const idleGrace = 2 * time.Millisecond
 
 // process assembles records and passes the events on.
 func (w *worker) process(ctx context.Context, f fetched) error {
-	topic := f.records[0].Topic
+	topic := f.topic
 	p := w.claim.topics[topic]
 	b := Batch{Topic: topic, Partition: w.claim.Partition, Next: f.next, End: f.end, Events: make([]event.Event, 0, len(f.records))}
 	for _, r := range f.records {
@@ -150,6 +151,20 @@ func (w *worker) process(ctx context.Context, f fetched) error {
 	return w.call(func() error { return w.proc.Process(ctx, b) })
 }
 
+// goBack follows a log that has lost what was committed. Where records that are
+// lost were delivered, the Processor's picture is wrong: the claim ends, and the
+// next one begins at the log's end.
+func (w *worker) goBack(f fetched) error {
+	delivered := w.claim.topics[f.topic].delivered >= 0
+	if err := w.claim.goBack(f.topic, f.next); err != nil {
+		return commitError(err)
+	}
+	if delivered {
+		return fmt.Errorf("%w: the log of %s lost records and ends at %d", errGone, f.topic, f.next)
+	}
+	return nil
+}
+
 // deadLetter makes a record that is no event durable elsewhere, trying until
 // the partition is taken away: passing it by would lose it.
 func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
@@ -157,15 +172,21 @@ func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
 	if w.c.set.DeadLetter == nil {
 		return nil
 	}
+	var down outage
 	for wait := newBackoff(); ; wait.sleep(ctx, w.c.ctx) {
 		err := w.guard(func() error { return w.c.set.DeadLetter(ctx, l.Record, l.Err) })
 		if err == nil {
+			if lasted, over := down.end(); over {
+				w.c.log.Info("kafka dead letter written", "topic", l.Record.Topic, "after", lasted)
+			}
 			return nil
 		}
 		if ctx.Err() != nil || w.c.ctx.Err() != nil {
 			return fmt.Errorf("%w: dead letter: %w", errGone, err)
 		}
-		w.c.log.Warn("kafka dead letter not written, trying again", "topic", l.Record.Topic, "error", err)
+		if down.begin() {
+			w.c.log.Warn("kafka dead letter not written, trying again", "topic", l.Record.Topic, "error", err)
+		}
 	}
 }
 

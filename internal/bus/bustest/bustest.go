@@ -5,6 +5,8 @@ package bustest
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -62,6 +64,24 @@ func (b *Broker) Stop(tb testing.TB) {
 func (b *Broker) Restart(tb testing.TB) {
 	tb.Helper()
 	b.start(tb)
+}
+
+// Keep notes what the folder holds now; forget ends the broker and begins it again with that. It is what a power cut does
+// to a log that was not synced.
+func (b *Broker) Keep(tb testing.TB) (forget func()) {
+	tb.Helper()
+	kept := filepath.Join(tb.TempDir(), "kept")
+	if err := os.CopyFS(kept, os.DirFS(b.cfg.Dir)); err != nil {
+		tb.Fatal(err)
+	}
+	return func() {
+		tb.Helper()
+		b.Stop(tb)
+		if err := errors.Join(os.RemoveAll(b.cfg.Dir), os.CopyFS(b.cfg.Dir, os.DirFS(kept))); err != nil {
+			tb.Fatal(err)
+		}
+		b.Restart(tb)
+	}
 }
 
 // Config is a client's configuration for the broker, with times that suit tests.
