@@ -234,7 +234,7 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 // for people; the others, and what stopping brings with it, are not.
 func (g *consumer) trouble(ctx context.Context, reason error) {
 	level := slog.LevelDebug
-	if ctx.Err() == nil && g.c.ctx.Err() == nil  {
+	if ctx.Err() == nil && g.c.ctx.Err() == nil && g.outage.begin() {
 		level = slog.LevelWarn
 	}
 	g.c.log.Log(ctx, level, "kafka group is interrupted", "group", g.group, "reason", reason)
