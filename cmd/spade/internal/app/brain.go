@@ -240,11 +240,18 @@ func (b *brain) retry(ctx context.Context, fn func(*host.Plugin) error) error {
 	for attempt := 0; ; attempt++ {
 		p := b.current()
 		err := fn(p)
-		var crash *host.CrashError
-		if err == nil || !errors.As(err, &crash) || attempt == maxRestarts || ctx.Err() != nil {
+		if err == nil || attempt == maxRestarts || ctx.Err() != nil {
 			return err
 		}
-		if err := b.revive(ctx, p, attempt); err != nil {
+		if _, crashed := errors.AsType[*host.CrashError](err); crashed {
+			if err := b.revive(ctx, p, attempt); err != nil {
+				return err
+			}
+			continue
+		}
+		// Of several calls that a crash ends, the first to see it closes the connection and replaces the plugin; to the
+		// others their call looks cancelled or closed. Asking for the current plugin waits until it is replaced.
+		if b.current() == p {
 			return err
 		}
 	}
