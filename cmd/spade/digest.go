@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
+	"github.com/seed256f7767/spade/cmd/spade/internal/runlist"
 	"github.com/seed256f7767/spade/internal/bus"
 )
 
@@ -18,7 +19,7 @@ func newDigest(c *cli) *cobra.Command {
 		Short: "Print the digest of a run's log",
 		Long: `Prints the SHA-256 over the run's events. The same name, seed, settings and architecture give the same
 digest, whatever the machine, the parallelism or the data folder. On standard error it says what else
-was found: events that a clock had a part in, and repeated ids with another payload.`,
+was found: an unfinished run, events that a clock had a part in, and repeated ids with another payload.`,
 		Example: `  spade digest demo
   spade digest demo --json`,
 		Args: exactArgs("RUN"),
@@ -32,11 +33,18 @@ was found: events that a clock had a part in, and repeated ids with another payl
 				if err != nil {
 					return err
 				}
+				status, err := runlist.Status(ctx, log, run.ID)
+				if err != nil {
+					return err
+				}
 				if asJSON {
 					return json.NewEncoder(c.out).Encode(map[string]any{
-						"run_id": run.ID, "name": run.Name, "log_digest": fmt.Sprintf("%x", d.Sum()), "events": d.Len(),
+						"run_id": run.ID, "name": run.Name, "status": status, "log_digest": fmt.Sprintf("%x", d.Sum()), "events": d.Len(),
 						"nondeterministic": d.Nondeterministic(), "repeats": len(d.Repeats()),
 					})
+				}
+				if status == runlist.Running {
+					fmt.Fprintln(c.err, "the run is not finished: its digest is that of its events so far")
 				}
 				if n := d.Nondeterministic(); n > 0 {
 					fmt.Fprintf(c.err, "a clock had a part in %d events\n", n)

@@ -88,6 +88,9 @@ func (s *Services) documents(ctx context.Context, paths []string, ingesting func
 		return nil, err
 	}
 	if len(paths) == 0 {
+		if len(known.IDs()) == 0 {
+			s.Log.Warn("the log holds no documents, so designs are grounded in none; spade corpus add or --corpus brings some")
+		}
 		return known.IDs(), nil
 	}
 	if err := present(paths); err != nil {

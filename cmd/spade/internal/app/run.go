@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -68,7 +69,10 @@ func (s *Services) Run(ctx context.Context, spec runs.Spec, tasks []evaluator.Ta
 	if err != nil {
 		return Summary{}, err
 	}
-	return summarise(run, l.coord.Finished(), d, suites), nil
+	sum := summarise(run, l.coord.Finished(), d, suites)
+	_, _, closed := l.look()
+	sum.NoRegret = !slices.ContainsFunc(closed, func(c closedIteration) bool { return c.summary.GetRegretsEstimated() > 0 })
+	return sum, nil
 }
 
 // newLeader makes a leader that has seen nothing.
@@ -165,20 +169,21 @@ func (l *leader) state(run runs.Run, began int) progress.State {
 	}
 	before := l.began
 	for _, c := range closed {
-		st.History = append(st.History, iterationState(c, before))
+		st.History = append(st.History, iterationState(c, before, run.Config.GetNoHintArm()))
 		before = c.at
 	}
 	return st
 }
 
 // iterationState is what the view shows of a closed iteration. before is when the one before it was closed.
-func iterationState(c closedIteration, before time.Time) progress.Iteration {
+func iterationState(c closedIteration, before time.Time, noHinted bool) progress.Iteration {
 	m := c.summary
 	it := progress.Iteration{
 		Iteration: int(m.GetIteration()), Designed: int(m.GetDesigned()), Accepted: int(m.GetAccepted()),
 		Rejected: int(m.GetRejected()), Rollouts: int(m.GetRolloutsCompleted()), Steps: m.GetSteps(),
 		Plain: m.GetRewardPlain(), Hinted: m.GetRewardHinted(), Regret: m.GetRegret(),
 		Unlearnable: m.GetUnlearnableGapShare(),
+		NoHinted:    noHinted, NoRegret: m.GetRegretsEstimated() == 0,
 	}
 	it.Took = c.at.Sub(before)
 	return it

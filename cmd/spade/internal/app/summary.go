@@ -20,6 +20,7 @@ type Summary struct {
 	Steps            int64   `json:"steps"`
 	FirstRegret      float64 `json:"first_regret"`
 	LastRegret       float64 `json:"last_regret"`
+	NoRegret         bool    `json:"no_regret,omitempty"` // no environment had enough episodes for one
 	FirstPlainReward float64 `json:"first_plain_reward"`
 	LastPlainReward  float64 `json:"last_plain_reward"`
 	LogDigest        string  `json:"log_digest"`

@@ -85,3 +85,20 @@ func perSecond(n int64, d time.Duration) string {
 
 // signed writes a figure with its sign and three places.
 func signed(x float64) string { return fmt.Sprintf("%+.3f", x) }
+
+// none stands for a figure that there is not, which is another thing than 0.
+const none = "none"
+
+func (it Iteration) hinted() string {
+	if it.NoHinted {
+		return none
+	}
+	return fmt.Sprintf("%.3f", it.Hinted)
+}
+
+func (it Iteration) regret() string {
+	if it.NoRegret {
+		return none
+	}
+	return signed(it.Regret)
+}

@@ -114,9 +114,9 @@ func line(s State, it Iteration, eta string) string {
 	if it.Took > 0 {
 		took = " in " + it.Took.Round(10*time.Millisecond).String()
 	}
-	return fmt.Sprintf("iteration %d/%d: designed %d, accepted %d, rejected %d; plain %.3f, hinted %.3f, regret %s; "+
+	return fmt.Sprintf("iteration %d/%d: designed %d, accepted %d, rejected %d; plain %.3f, hinted %s, regret %s; "+
 		"%s rollouts, %s steps%s%s", it.Iteration+1, s.Iterations, it.Designed, it.Accepted, it.Rejected,
-		it.Plain, it.Hinted, signed(it.Regret), count(int64(it.Rollouts)), count(it.Steps), took, eta)
+		it.Plain, it.hinted(), it.regret(), count(int64(it.Rollouts)), count(it.Steps), took, eta)
 }
 
 func (r *Run) eta(s State) string {
@@ -234,7 +234,7 @@ func (r *Run) rewards(columns int) []string {
 	}
 	return []string{
 		row("plain", fmt.Sprintf(" %.3f", last.Plain), pick(func(it Iteration) float64 { return it.Plain })),
-		row("hinted", fmt.Sprintf(" %.3f", last.Hinted), pick(func(it Iteration) float64 { return it.Hinted })),
-		row("regret", signed(last.Regret), pick(func(it Iteration) float64 { return it.Regret })),
+		row("hinted", " "+last.hinted(), pick(func(it Iteration) float64 { return it.Hinted })),
+		row("regret", last.regret(), pick(func(it Iteration) float64 { return it.Regret })),
 	}
 }

@@ -50,6 +50,19 @@ func midway() State {
 	return s
 }
 
+// TestAFigureThatThereIsNotIsNotZero: a run without a hinted arm, and one with too few hinted episodes for a regret.
+func TestAFigureThatThereIsNotIsNotZero(t *testing.T) {
+	for want, it := range map[string]Iteration{
+		"hinted none, regret none;":    {NoHinted: true, NoRegret: true},
+		"hinted 1.000, regret none;":   {Hinted: 1, NoRegret: true},
+		"hinted 0.000, regret +0.000;": {},
+	} {
+		if got := line(State{Iterations: 1}, it, ""); !strings.Contains(got, want) {
+			t.Errorf("%q does not hold %q", got, want)
+		}
+	}
+}
+
 // stopwatch is a clock that the test moves.
 type stopwatch struct{ now time.Time }
 

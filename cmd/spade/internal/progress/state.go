@@ -32,6 +32,8 @@ type Iteration struct {
 	Rollouts                     int
 	Steps                        int64
 	Plain, Hinted, Regret        float64
+	NoHinted                     bool    // no hinted arm was played
+	NoRegret                     bool    // no environment had enough episodes for a regret
 	Unlearnable                  float64 // share of gaps the guard refused to pay
 	Took                         time.Duration
 }

@@ -36,6 +36,8 @@ type Run struct {
 	Regret     float64    `json:"regret"`
 	Started    time.Time  `json:"started_at"`
 	Finished   *time.Time `json:"finished_at,omitempty"`
+
+	noRegret bool // no environment of that iteration had enough episodes for one
 }
 
 // Log is what is read from; the bus's client is one.
@@ -54,6 +56,23 @@ func Read(ctx context.Context, log Log) ([]Run, error) {
 		list[i] = *r
 	}
 	return list, nil
+}
+
+// Running is the status of a run without an end in the log, whether or not a process works on it.
+const Running = "running"
+
+// Status is that of a run of the log.
+func Status(ctx context.Context, log Log, run uuid.UUID) (string, error) {
+	list, err := Read(ctx, log)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range list {
+		if r.ID == run.String() {
+			return r.Status, nil
+		}
+	}
+	return Running, nil
 }
 
 type fold struct {
@@ -83,7 +102,7 @@ func (f *fold) apply(at time.Time, msg proto.Message) {
 	case *spadepb.RunStarted:
 		id := uuid.UUID(m.GetRunId())
 		r := &Run{
-			ID: id.String(), Name: m.GetName(), Kind: m.GetKind(), Status: "running", Seed: m.GetSeed(),
+			ID: id.String(), Name: m.GetName(), Kind: m.GetKind(), Status: Running, Seed: m.GetSeed(),
 			Iterations: int(m.GetConfig().GetIterations()), Started: at.UTC(),
 		}
 		f.byID[id] = r
@@ -96,7 +115,7 @@ func (f *fold) apply(at time.Time, msg proto.Message) {
 			r.Rejected += int64(m.GetRejected())
 			r.Rollouts += int64(m.GetRolloutsCompleted())
 			r.Steps += m.GetSteps()
-			r.Plain, r.Regret = m.GetRewardPlain(), m.GetRegret()
+			r.Plain, r.Regret, r.noRegret = m.GetRewardPlain(), m.GetRegret(), m.GetRegretsEstimated() == 0
 		}
 	case *spadepb.RunFinished:
 		if r := f.byID[uuid.UUID(m.GetRunId())]; r != nil {
@@ -125,6 +144,9 @@ func Write(w io.Writer, list []Run) error {
 		plain, regret := "", ""
 		if r.Closed > 0 {
 			plain, regret = fmt.Sprintf("%.3f", r.Plain), fmt.Sprintf("%+.3f", r.Regret)
+		}
+		if r.noRegret {
+			regret = "none"
 		}
 		t.Add(r.Name, r.Status, r.Seed, fmt.Sprintf("%d/%d", r.Closed, r.Iterations), fmt.Sprintf("%d/%d", r.Accepted, r.Designed),
 			r.Rollouts, plain, regret, r.Started.Format("2006-01-02 15:04:05"), r.ID)

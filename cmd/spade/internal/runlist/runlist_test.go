@@ -34,20 +34,25 @@ func TestRunsOfALog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one, two := ids.Run("one"), ids.Run("two\x1b[2J")
+	one, two, three := ids.Run("one"), ids.Run("two\x1b[2J"), ids.Run("three")
 	add(one, one, &spadepb.RunStarted{RunId: one[:], Name: "one", Seed: 7, Config: &spadepb.SemanticConfig{Iterations: 2}})
 	add(two, two, &spadepb.RunStarted{RunId: two[:], Name: "two\x1b[2J", Seed: 8, Config: &spadepb.SemanticConfig{Iterations: 3}})
 	for i := range 2 {
 		add(one, ids.Iteration(one, i), &spadepb.IterationClosed{
 			RunId: one[:], Iteration: int32(i), Designed: 8, Accepted: 6, Rejected: 2, RolloutsCompleted: 100, Steps: 500,
-			RewardPlain: 0.25 * float64(i+1), Regret: 0.125,
+			RewardPlain: 0.25 * float64(i+1), Regret: 0.125, RegretsEstimated: 6,
 		})
 	}
 	add(one, one, &spadepb.RunFinished{RunId: one[:], Status: "finished"})
+	add(three, three, &spadepb.RunStarted{RunId: three[:], Name: "three", Config: &spadepb.SemanticConfig{Iterations: 1, NoHintArm: true}})
+	add(three, ids.Iteration(three, 0), &spadepb.IterationClosed{RunId: three[:], RewardPlain: 0.5, RegretsUnavailable: 6})
 
 	list, err := runlist.Read(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if status, err := runlist.Status(t.Context(), client, two); err != nil || status != runlist.Running {
+		t.Errorf("the second run is %q, %v", status, err)
 	}
 	var out bytes.Buffer
 	if err := runlist.Write(&out, list); err != nil {
@@ -57,6 +62,7 @@ func TestRunsOfALog(t *testing.T) {
 		`NAME         STATUS    SEED  ITERATIONS  ACCEPTED  ROLLOUTS  PLAIN  REGRET  STARTED              RUN ID`,
 		`one          finished     7         2/2     12/16       200  0.500  +0.125  2026-01-02 03:04:05  ` + one.String(),
 		`two\x1b[2J   running      8         0/3       0/0         0                 2026-01-02 03:04:05  ` + two.String(),
+		`three        running      0         1/1       0/0         0  0.500    none  2026-01-02 03:04:05  ` + three.String(),
 		``,
 	}, "\n")
 	if got := out.String(); got != want && strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {

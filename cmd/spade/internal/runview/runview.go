@@ -32,7 +32,11 @@ func Text(w io.Writer, s app.Summary, style screen.Style, program, flags string)
 	row("designed", "%s = %s accepted + %s rejected", n(s.Designed), n(s.Accepted), n(s.Rejected))
 	row("episodes", "%s, %s steps together", n(s.Rollouts), n(s.Steps))
 	row("plain reward", "%.3f → %.3f", s.FirstPlainReward, s.LastPlainReward)
-	row("regret", "%+.3f → %+.3f", s.FirstRegret, s.LastRegret)
+	if s.NoRegret {
+		row("regret", "none")
+	} else {
+		row("regret", "%+.3f → %+.3f", s.FirstRegret, s.LastRegret)
+	}
 	row("log digest", "%s", s.LogDigest)
 	if s.Nondeterministic > 0 {
 		row("", "%s", style.Warn(fmt.Sprintf("a clock ended %d episodes: the digest may differ next time", s.Nondeterministic)))
