@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,6 +192,10 @@ func (g *game) take(ctx context.Context, text string) error {
 		g.seed = seed
 		return g.start(ctx)
 	default:
+		if strings.HasPrefix(text, ":") && !slices.Contains(g.actions, text) {
+			g.say("there is no command %s; :help lists them, and a space before it makes it an action\n", screen.Escape(command))
+			return nil
+		}
 		return g.act(ctx, text)
 	}
 	return nil

@@ -76,6 +76,7 @@ up
 up
 up
 :seed x
+:hnt
 :seed 9
 crash
 :restart
