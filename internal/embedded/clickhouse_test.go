@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/embedded"
 )
@@ -95,4 +99,70 @@ func TestAMissingLibraryStopsOnlyClickHouse(t *testing.T) {
 	if s := l.Status()[embedded.ClickHouse]; s.Phase != "failed" || s.Error == "" {
 		t.Errorf("status %s", fmt.Sprintf("%+v", s))
 	}
+}
+
+// lockClickHouse takes the lock of the ClickHouse folder, as a server does that is still dying. Closing the file, and
+// every copy of it, gives the lock back.
+func lockClickHouse(t *testing.T, cfg embedded.Config) (lock *os.File, dir string) {
+	t.Helper()
+	dir = filepath.Join(cfg.Dir, "clickhouse")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cfg.Dir, "format.json"), []byte(`{"format": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Close() }) // the test may have closed it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	return lock, dir
+}
+
+func TestClickHouseWaitsForItsFolder(t *testing.T) {
+	cfg := config(t)
+	lock, _ := lockClickHouse(t, cfg)
+	l := withClickHouse(t, cfg)
+	waitReady(t, l, embedded.Kafka)
+	// As long as a server with much memory takes to die on a busy machine.
+	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if s := l.Status()[embedded.ClickHouse]; s.Phase == "failed" {
+			t.Fatalf("it gave up: %s", s.Error)
+		}
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitReady(t, l, embedded.ClickHouse)
+}
+
+func TestAServerWithoutASupervisorIsEnded(t *testing.T) {
+	cfg := config(t)
+	lock, dir := lockClickHouse(t, cfg)
+	// What is in a list of processes is all that tells what it is.
+	stale := exec.CommandContext(t.Context(), "/bin/sh", "-c", "read x", "__chdb", "--dir", dir)
+	stale.ExtraFiles = []*os.File{lock}
+	in, err := stale.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stale.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintln(lock, stale.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitReady(t, withClickHouse(t, cfg), embedded.ClickHouse)
+	var exit *exec.ExitError
+	if err := stale.Wait(); !errors.As(err, &exit) || exit.ExitCode() != -1 {
+		t.Errorf("it ended with %v", err)
+	}
+	_ = in.Close() // Wait has closed it
 }

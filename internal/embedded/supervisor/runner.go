@@ -2,11 +2,12 @@ package supervisor
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/seed256f7767/spade/internal/embedded/clickhouse"
 	"github.com/seed256f7767/spade/internal/embedded/wire"
 )
 
@@ -18,16 +19,28 @@ const (
 	minPause      = 100 * time.Millisecond
 	maxPause      = 5 * time.Second
 	stopTimeout   = 10 * time.Second
+	// lockedPatience is how long an earlier supervisor's server may take to let go
+	// of its folder: it was killed, and has much memory to give back.
+	lockedPatience = time.Minute
 )
 
 // runner keeps one server running.
 type runner struct {
 	name string
 	make func(name, addr string) (service, error)
-	log  *slog.Logger
+	// clear, where set, ends what an earlier supervisor left in the folder. It
+	// reports what it did, nothing for nothing.
+	clear func() string
+	log   *slog.Logger
 	// fixed is the address that the user wants; empty for the one it had last.
 	fixed  string
 	notify func(wire.Service) // told of every change
+	wanted func() bool        // whether a lease asks for the service
+	again  chan struct{}      // has an element when a client asks anew
+	// patience is how long a folder may be in use before that counts as a failure.
+	patience time.Duration
+	// every is the time between tries after that.
+	every time.Duration
 
 	mu      sync.Mutex // guards the following
 	current service
@@ -36,17 +49,20 @@ type runner struct {
 // run starts the server, and starts it again when it ends, until ctx ends; then
 // it stops it.
 func (r *runner) run(ctx context.Context, last string) {
-	addr, ran, tries := r.firstAddress(last), false, 0
-	for pause := minPause; ; {
+	addr, ran := r.firstAddress(last), false
+	for down := newOutage(); ; {
 		svc, err := r.start(ctx, addr)
 		switch {
 		case err == nil:
-			addr, ran, pause, tries = svc.Addr(), true, minPause, 0
+			if down.tries > 1 {
+				r.log.Info("service runs again", "service", r.name, "after", time.Since(down.since), "tries", down.tries)
+			}
+			addr, ran, down = svc.Addr(), true, newOutage()
 			r.notify(wire.Service{Phase: wire.Ready, Addr: addr, PID: pidOf(svc)})
 			if r.watch(ctx, svc) {
 				return
 			}
-			err = fmt.Errorf("the server ended and is started again")
+			err = errors.New("the server ended and is started again")
 		case ctx.Err() != nil:
 			return
 		case portTaken(err) && r.fixed == "" && !ran && addr != anyPort:
@@ -54,18 +70,88 @@ func (r *runner) run(ctx context.Context, last string) {
 			addr = anyPort
 			continue
 		}
-		tries++
-		if hopeless(err) || (!ran && (tries == maxFirstTries || portTaken(err))) {
-			r.log.Error("service cannot start", "service", r.name, "error", err)
-			r.notify(wire.Service{Phase: wire.Failed, Addr: addr, Error: err.Error()})
+		down.tries++
+		if !r.pause(ctx, down, err, addr, ran) {
 			return
 		}
-		r.log.Warn("service is started again", "service", r.name, "error", err, "pause", pause)
-		r.notify(wire.Service{Phase: wire.Restarting, Addr: addr, Error: err.Error()})
-		if !sleep(ctx, pause) {
-			return
+	}
+}
+
+// outage is a time in which a server does not run.
+type outage struct {
+	since time.Time
+	tries int
+	pause time.Duration
+	// failed says that clients were told that the server cannot start.
+	failed bool
+}
+
+func newOutage() *outage { return &outage{since: time.Now(), pause: minPause} }
+
+// pause tells the clients and waits before the next try. It reports whether
+// there is to be one.
+func (r *runner) pause(ctx context.Context, down *outage, err error, addr string, ran bool) bool {
+	locked := errors.Is(err, clickhouse.ErrLocked)
+	state := wire.Service{Phase: wire.Restarting, Addr: addr, Error: err.Error()}
+	switch {
+	case locked && time.Since(down.since) >= r.patience:
+		state.Phase, state.Retrying = wire.Failed, true
+	case locked:
+		if done := r.clear(); done != "" {
+			r.log.Warn("an earlier supervisor's server was ended", "service", r.name, "server", done)
 		}
-		pause = min(2*pause, maxPause)
+	case hopeless(err) || (!ran && (down.tries >= maxFirstTries || portTaken(err))):
+		state.Phase = wire.Failed
+	}
+	r.report(down, state)
+	switch {
+	case state.Phase != wire.Failed:
+		defer func() { down.pause = min(2*down.pause, maxPause) }()
+		return sleep(ctx, down.pause)
+	case state.Retrying:
+		return r.waitWanted(ctx)
+	default:
+		return false
+	}
+}
+
+// report logs the beginning of an outage and its turning into a failure, and
+// tells the clients.
+func (r *runner) report(down *outage, st wire.Service) {
+	switch {
+	case st.Phase == wire.Failed && !down.failed:
+		down.failed = true
+		r.log.Error("service cannot start", "service", r.name, "error", st.Error, "retrying", st.Retrying)
+	case st.Phase == wire.Restarting && down.tries == 1:
+		r.log.Warn("service is started again", "service", r.name, "error", st.Error)
+	}
+	r.notify(st)
+}
+
+// waitWanted waits until a server that has failed is to be tried again: soon
+// when a client asks anew, now and then while a lease asks for it.
+func (r *runner) waitWanted(ctx context.Context) bool {
+	t := time.NewTicker(r.every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-r.again:
+			return true
+		case <-t.C:
+			if r.wanted() {
+				return true
+			}
+		}
+	}
+}
+
+// poke makes a runner that waits try again.
+func (r *runner) poke() {
+	select {
+	case r.again <- struct{}{}:
+	default:
 	}
 }
 

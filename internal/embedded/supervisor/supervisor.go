@@ -129,7 +129,7 @@ func (s *supervisor) admit(ctx context.Context, l *lease, hello wire.Hello) bool
 		return false
 	}
 	s.timer.Stop()
-	l.id = hello.Lease
+	l.id, l.services = hello.Lease, hello.Services
 	s.leases[l] = struct{}{}
 	for _, name := range hello.Services {
 		s.wantLocked(ctx, name)
@@ -145,16 +145,39 @@ func (s *supervisor) wantLocked(ctx context.Context, name string) {
 		s.services[name] = wire.Service{Phase: wire.Failed, Error: "there is no such service"}
 		return
 	}
-	if st, ok := s.services[name]; ok && st.Phase != wire.Failed {
+	st, known := s.services[name]
+	switch {
+	case known && st.Retrying:
+		s.services[name] = wire.Service{Phase: wire.Restarting, Addr: st.Addr, Error: st.Error}
+		s.runners[name].poke()
+		s.pokeLocked()
+		return
+	case known && st.Phase != wire.Failed:
 		return
 	}
-	r := &runner{name: name, make: s.factory.make, log: s.log, fixed: s.o.Addresses[name]}
+	r := &runner{
+		name: name, make: s.factory.make, log: s.log, fixed: s.o.Addresses[name], patience: lockedPatience, every: maxPause,
+		again: make(chan struct{}, 1), wanted: func() bool { return s.wanted(name) },
+		clear: func() string { return endStale(s.folder.Sub(name)) },
+	}
 	r.notify = func(st wire.Service) { s.changed(name, st) }
 	s.services[name] = wire.Service{Phase: wire.Starting}
 	s.runners[name] = r
 	last := s.addresses[name]
 	s.wg.Go(func() { r.run(ctx, last) })
 	s.pokeLocked()
+}
+
+// wanted reports whether a lease asks for a service.
+func (s *supervisor) wanted(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.leases {
+		if slices.Contains(l.services, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // changed records what a service does and tells every client.
@@ -259,11 +282,12 @@ func (s *supervisor) armLocked(after time.Duration) {
 
 // lease is one client's connection.
 type lease struct {
-	id   string
-	conn *net.UnixConn
-	wake chan struct{} // has an element when the client must be told
-	once sync.Once
-	over chan struct{}
+	id       string
+	services []string // that it asks for
+	conn     *net.UnixConn
+	wake     chan struct{} // has an element when the client must be told
+	once     sync.Once
+	over     chan struct{}
 }
 
 const helloTimeout = 5 * time.Second

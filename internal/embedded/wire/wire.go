@@ -55,12 +55,15 @@ type Service struct {
 	PID   int    `json:"pid,omitempty"` // of a server with a process of its own
 	// Error is why the server is down, or will never be up.
 	Error string `json:"error,omitempty"`
+	// Retrying says that a failed service is tried again from time to time.
+	Retrying bool `json:"retrying,omitempty"`
 }
 
 // Phase is what a server is doing.
 type Phase string
 
-// Phases. A failed service is not tried again; a restarting one is.
+// Phases. A failed service is not tried again unless it says Retrying, or a
+// client asks for it anew; a restarting one is.
 const (
 	Starting   Phase = "starting"
 	Ready      Phase = "ready"
