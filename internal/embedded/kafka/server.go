@@ -69,6 +69,13 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := inspect(s.cfg.Dir); err != nil {
 		return fmt.Errorf("%w: folder %s: %w; restore it from a copy, or move the data folder away to begin anew", ErrDamaged, s.cfg.Dir, err)
 	}
+	cut, err := cutTornCommit(s.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	if cut > 0 {
+		s.log.Warn("embedded kafka: a commit that was not finished is dropped", "bytes", cut)
+	}
 	ln, err := listen(ctx, s.cfg.addr())
 	if err != nil {
 		return err

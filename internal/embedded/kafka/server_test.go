@@ -202,6 +202,45 @@ func TestAKilledServersFolderLoads(t *testing.T) {
 	}
 }
 
+// killed starts a server on a copy of a live server's folder, after damage was done to one of its files.
+func killed(t *testing.T, cfg embedded.Config, file, damage string) (embedded.Config, *kafka.Client) {
+	t.Helper()
+	next := config(t)
+	if err := os.CopyFS(next.Dir, os.DirFS(cfg.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(next.Dir, file), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(damage); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return next, client(t, start(t, next).Addr(), password)
+}
+
+// A commit that was cut short must not hide those that the next process takes.
+func TestCommitsAfterATornOneOutliveAKill(t *testing.T) {
+	cfg := config(t)
+	c := client(t, start(t, cfg).Addr(), password)
+	createTopic(t, c, "a")
+	for range 9 {
+		produce(t, c, "a", "x")
+	}
+	for n, torn := range []string{"\x40\x00\x00\x00torn", "\x02", strings.Repeat("\xff", 50), strings.Repeat("\x00", 50)} {
+		commit(t, c, "g", "a", int64(2*n+1))
+		cfg, c = killed(t, cfg, "groups.log", torn)
+		commit(t, c, "g", "a", int64(2*n+2))
+		cfg, c = killed(t, cfg, "groups.log", "")
+		if got, want := committed(t, c, "g", "a"), int64(2*n+2); got != want {
+			t.Fatalf("after %q the committed offset is %d, want %d", torn, got, want)
+		}
+	}
+}
+
 func TestWrongLoginsAreRefused(t *testing.T) {
 	s := start(t, config(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
