@@ -177,7 +177,6 @@ func (p *proc) death(reason *deathError) *deathError {
 
 // diagnose reads the status and the last words of a worker that nobody killed on purpose.
 func diagnose(state *os.ProcessState, stderr string, memory uint64) *deathError {
-	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(stderr, "\uFFFD")), "\n")
 	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
 	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"):
@@ -190,11 +189,18 @@ func diagnose(state *os.ProcessState, stderr string, memory uint64) *deathError 
 		return &deathError{causeCrashed, "the worker made a system call that the sandbox forbids"}
 	case status.Signaled():
 		return &deathError{causeCrashed, "the worker was ended by signal " + status.Signal().String()}
-	case memory > 0 && peakRSS(state) > memory/4*3:
-		// The interpreter's own runtime does not check each of its requests for memory: its collector crashes on some.
+	case memory > 0 && (runtimeDied(stderr) || peakRSS(state) > memory/4*3):
+		// The interpreter's own runtime does not check each of its requests for memory: its collector crashes on some. What
+		// it says then differs from one time to the next, and reasons are part of events.
 		return &deathError{causeMemory, memoryText}
 	}
-	return &deathError{causeCrashed, strings.TrimSpace(fmt.Sprintf("the worker ended with status %d %s", state.ExitCode(), line))}
+	return &deathError{causeCrashed, fmt.Sprintf("the worker ended with status %d", state.ExitCode())}
+}
+
+// runtimeDied reports whether the last words are those of a Go runtime that gave up, which at a limit on memory is what it
+// does. A panic of the interpreter never gets this far: the worker recovers from it.
+func runtimeDied(stderr string) bool {
+	return strings.Contains(stderr, "fatal error: ") || strings.Contains(stderr, "SIGSEGV")
 }
 
 // send writes one frame; the buffer must begin with room for its header, see wire.AppendHeader.
