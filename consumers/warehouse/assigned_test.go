@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -30,5 +34,30 @@ func TestAPartitionThatCannotBeOpenedIsNoProcessor(t *testing.T) {
 	p, err := s.assigned(t.Context(), &bus.Claim{})
 	if p != nil || !errors.Is(err, errRefused) {
 		t.Errorf("processor %v, error %v", p, err)
+	}
+}
+
+// full is a store without room.
+type full struct{ Store }
+
+func (full) Claim(context.Context, []Place, Writer) error {
+	return class(&clickhouse.Exception{Code: olap.CodeDiskFull, Message: "no room"})
+}
+
+// A full disk is waited for, but not for ever: somebody has to make room.
+func TestAFullDiskEndsTheSink(t *testing.T) {
+	s, err := New(Config{}, Settings{
+		Log: struct{ Log }{}, Store: full{}, Topics: topics.All(1),
+		DeadLetter: func(context.Context, event.Record, error) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.fullFor = 50 * time.Millisecond
+	if _, err := s.assigned(t.Context(), &bus.Claim{}); !errors.Is(err, ErrDiskFull) {
+		t.Errorf("error %v", err)
+	}
+	if got := s.stats.retries.Load(); got == 0 {
+		t.Error("it was not waited for")
 	}
 }

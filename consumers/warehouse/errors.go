@@ -11,6 +11,8 @@ var (
 	ErrFenced = errors.New("warehouse: another writer holds this partition")
 	// ErrTransient: no answer came or the server is busy; the statement may have been executed, and repeating it is safe.
 	ErrTransient = errors.New("warehouse: not available")
+	// ErrDiskFull: the warehouse has had no room for a while.
+	ErrDiskFull = errors.New("warehouse: its disk is full")
 	// ErrOtherLog: the warehouse was filled from another log than this one.
 	ErrOtherLog = errors.New("warehouse: it holds another log")
 )

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/olap"
 )
 
 // committer is the part of bus.Claim that a partition uses while it runs.
@@ -156,12 +157,19 @@ func (p *partition) Revoked(ctx context.Context) error { return p.flushOlder(ctx
 // Lost forgets what is not durable. It is in the log, and belongs to another process.
 func (p *partition) Lost() { p.lanes = nil }
 
+// fullFor is how long a full disk is waited for: it empties only when somebody does something about it.
+const fullFor = 30 * time.Second
+
 // retry calls fn until it succeeds, fails for good or ctx ends.
 func (p *partition) retry(ctx context.Context, what string, fn func(context.Context) error) error {
+	began := time.Now()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := p.once(ctx, fn)
 		if err == nil || !errors.Is(err, ErrTransient) {
 			return wrap(what, err)
+		}
+		if olap.Code(err) == olap.CodeDiskFull && time.Since(began) > p.sink.fullFor {
+			return fmt.Errorf("%s: %w: make room and start again, nothing is lost: %w", what, ErrDiskFull, err)
 		}
 		p.sink.stats.retries.Add(1)
 		p.sink.log.Warn("warehouse statement is tried again", "step", what, "error", err)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/semaphore"
@@ -25,6 +26,7 @@ type Sink struct {
 	log       *slog.Logger
 	catalogue *tables.Catalogue
 	cut       int                 // see cutBytes; tests set it
+	fullFor   time.Duration       // see fullFor; tests set it
 	groups    map[string][]string // topics by consumer group
 	flushing  *semaphore.Weighted
 	progress  *progress
@@ -47,6 +49,7 @@ func New(cfg Config, set Settings) (*Sink, error) {
 	s := &Sink{
 		cfg: cfg, set: set, log: set.Logger, catalogue: catalogue,
 		cut:      cutBytes,
+		fullFor:  fullFor,
 		groups:   map[string][]string{},
 		flushing: semaphore.NewWeighted(int64(cfg.Parallel)),
 		progress: newProgress(),

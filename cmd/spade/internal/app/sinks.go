@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/seed256f7767/spade/consumers/warehouse"
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -53,7 +55,7 @@ func (s *Services) openMemory(ctx context.Context) error {
 }
 
 func (s *Services) openWarehouse(ctx context.Context) error {
-	if err := migrations.Install(ctx, s.warehouse); err != nil {
+	if err := s.installTables(ctx); err != nil {
 		return fmt.Errorf("install the warehouse's tables: %w", err)
 	}
 	set := warehouse.Settings{
@@ -66,6 +68,26 @@ func (s *Services) openWarehouse(ctx context.Context) error {
 	sink, err := warehouse.New(warehouse.NewDefaultConfig(), set)
 	s.sink = sink
 	return err
+}
+
+// installFor is how long a warehouse that does not answer is waited for: one that was killed comes back within seconds.
+const installFor = 45 * time.Second
+
+// installTables installs the tables, again and again while the server is on its way back: every statement may be repeated.
+func (s *Services) installTables(ctx context.Context) error {
+	began := time.Now()
+	for {
+		err := migrations.Install(ctx, s.warehouse)
+		if err == nil || !olap.Transient(err) || olap.Code(err) == olap.CodeDiskFull || time.Since(began) > installFor {
+			return err
+		}
+		s.Log.Warn("the warehouse does not answer, waiting for it", "error", err)
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // rowEmbedder is the embedder as the warehouse asks it.
