@@ -56,6 +56,10 @@ type Config struct {
 	// RevokeTimeout is what a handler gets to finish when it loses a partition.
 	// Default 80 % of SessionTimeout, which it must not exceed.
 	RevokeTimeout time.Duration
+	// StopTimeout is what a handler gets to finish when Consume is asked to stop.
+	// What it has not finished then is delivered again by the next start. Default
+	// 1 s, or RevokeTimeout where that is shorter.
+	StopTimeout time.Duration
 	// IdleInterval is how often an idle partition's Processor.Idle is called.
 	// Default 50 ms.
 	IdleInterval time.Duration
@@ -99,6 +103,7 @@ func (c Config) withDefaults() Config {
 	def(&c.SessionTimeout, 10*time.Second)
 	def(&c.Heartbeat, c.SessionTimeout/20)
 	def(&c.RevokeTimeout, c.SessionTimeout*8/10)
+	def(&c.StopTimeout, min(time.Second, c.RevokeTimeout))
 	def(&c.IdleInterval, 50*time.Millisecond)
 	def(&c.StallTimeout, 30*time.Second)
 	return c
@@ -138,7 +143,7 @@ func (c Config) Validate() error {
 		bad("revoke timeout %s exceeds the session timeout %s", c.RevokeTimeout, c.SessionTimeout)
 	}
 	if min(c.DeliveryTimeout, c.RequestTimeout, c.FetchWait, c.SessionTimeout, c.Heartbeat, c.RevokeTimeout,
-		c.IdleInterval, c.StallTimeout) < time.Millisecond {
+		c.StopTimeout, c.IdleInterval, c.StallTimeout) < time.Millisecond {
 		bad("times must be at least 1 ms")
 	}
 	return errors.Join(errs...)

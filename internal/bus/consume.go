@@ -35,8 +35,8 @@ func (f HandlerFunc) Assigned(ctx context.Context, claim *Claim) (Processor, err
 
 // Processor works on one partition number of all topics of a group. Its methods
 // and those of its claim are called from one goroutine. Their context ends when
-// the partition is lost, or RevokeTimeout after the partition is taken away or
-// Consume is asked to stop. An error ends Consume for this process, after the
+// the partition is lost, RevokeTimeout after the partition is taken away, or
+// StopTimeout after Consume is asked to stop. An error ends Consume for this process, after the
 // other partitions were revoked; a panic counts as an error.
 type Processor interface {
 	// Process takes the next events. What is not committed when the process

@@ -1,7 +1,11 @@
 package bus_test
 
 import (
+	"context"
 	"testing"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/bus"
 )
 
 // A broker that goes away takes every partition of a group with it: that is one event, not one a partition and retry.
@@ -39,3 +43,34 @@ func TestStoppingIsNotReported(t *testing.T) {
 		t.Errorf("the log:\n%s", log)
 	}
 }
+
+// Who stops a program does not want to wait for work that will be done again anyway.
+func TestAStuckHandlerIsNotWaitedForLong(t *testing.T) {
+	b, c := setup(t)
+	cfg := b.Config()
+	cfg.SessionTimeout, cfg.StopTimeout = time.Minute, 100*time.Millisecond // and a RevokeTimeout of 48 s
+	stuck := make(chan struct{})
+	h := bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) { return stuckProcessor{began: stuck}, nil })
+	stop := consume(t, b.ClientWith(t, cfg, bus.Settings{}), h, nil, topic)
+	appendAll(t, c, newEvent(topic, "k", "a"))
+	<-stuck
+	began := time.Now()
+	mustStop(t, stop)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+}
+
+// stuckProcessor works until its context ends.
+type stuckProcessor struct {
+	began chan struct{}
+}
+
+func (p stuckProcessor) Process(ctx context.Context, _ bus.Batch) error {
+	close(p.began)
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (stuckProcessor) Idle(context.Context) error    { return nil }
+func (stuckProcessor) Revoked(context.Context) error { return nil }
+func (stuckProcessor) Lost()                         {}

@@ -41,15 +41,18 @@ func (w *worker) run(stop, gen context.Context, h Handler) error {
 // errGone marks errors that mean the generation is over, not that the work is bad.
 var errGone = errors.New("kafka: the generation is over")
 
-// workContext is what the Processor works under: it outlives stop and gen by
-// RevokeTimeout, so that a batch under way can be finished and committed.
+// workContext is what the Processor works under: it outlives stop by StopTimeout
+// and gen by RevokeTimeout, so that a batch under way can be finished and
+// committed. Stopping is quicker because somebody waits for it.
 func (w *worker) workContext(stop, gen context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(stop))
-	over := func() {
-		t := time.AfterFunc(w.c.cfg.RevokeTimeout, cancel)
-		context.AfterFunc(work, func() { t.Stop() })
+	outlive := func(over context.Context, by time.Duration) (stop func() bool) {
+		return context.AfterFunc(over, func() {
+			t := time.AfterFunc(by, cancel)
+			context.AfterFunc(work, func() { t.Stop() })
+		})
 	}
-	stopA, stopB := context.AfterFunc(stop, over), context.AfterFunc(gen, over)
+	stopA, stopB := outlive(stop, w.c.cfg.StopTimeout), outlive(gen, w.c.cfg.RevokeTimeout)
 	return work, func() { stopA(); stopB(); cancel() }
 }
 
