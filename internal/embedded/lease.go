@@ -96,6 +96,7 @@ func (l *Lease) keep(ctx context.Context, s *session) {
 			return
 		}
 		l.apply(s.first)
+		l.log.Info("another supervisor of the embedded services runs", "data", l.cfg.Dir, "supervisor_pid", s.first.PID)
 	}
 }
 
