@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,10 +39,21 @@ Files that cannot be read are listed and passed over.`,
 				if err == nil && sum.Documents == 0 && sum.ProblemCount > 0 {
 					return errNothing
 				}
-				return err
+				return errors.Join(err, missing(paths))
 			})
 		},
 	}
+}
+
+// missing names the paths that are not there: what was asked for was not all done, whatever else was ingested.
+func missing(paths []string) error {
+	var errs []error
+	for _, p := range paths {
+		if _, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("%s is not there", p))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // progressSettings draws bars on standard error where that is a terminal.

@@ -26,8 +26,15 @@ func TestCorpusAndEvents(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(docs, "a.md"), []byte("# Sorting\n\nA sort orders\x1b[2J things.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	gone := filepath.Join(t.TempDir(), "gone.md")
+	if r := spade(t, environ, "corpus", "add", gone, "--data", data); r.code != exitFailure {
+		t.Errorf("a path that is not there: %+v", r)
+	}
 	if r := spade(t, environ, "corpus", "add", docs, "--data", data); r.code != exitOK || !strings.Contains(r.out, "1 added as 1 chunks") {
 		t.Fatalf("%+v", r)
+	}
+	if r := spade(t, environ, "corpus", "add", docs, gone, "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "gone.md is not there") {
+		t.Errorf("one path of two is not there: %+v", r)
 	}
 	if r := spade(t, environ, "corpus", "list", "--data", data); !strings.Contains(r.out, "Sorting") || !strings.Contains(r.stderr, "1 documents") {
 		t.Errorf("list: %+v", r)
