@@ -17,7 +17,7 @@ const (
 	shortestEntry = 2 // a version and nothing else
 )
 
-// cutTornCommit drops the entry that a killed process left half-written at the
+// cutTornCommit drops the entry that a killed process has left half-written at the
 // end of the committed offsets. kfake passes over it, but writes behind it, and
 // then reads nothing of what is there: the commits of the next process would be
 // lost when that one is killed as well.
