@@ -225,7 +225,7 @@ func outcome(err error, sent bool) error {
 	return err
 }
 
-// produce sends the batch once.
+// produce sends the batch a single time.
 func (c *Client) produce(ctx context.Context, pos lanePos, b batch) error {
 	res, err := c.kafka.Produce(ctx, &kafka.ProduceRequest{
 		Topic: pos.topic, Partition: pos.partition, RequiredAcks: kafka.RequireAll, Compression: c.codec,

@@ -43,7 +43,7 @@ var errGone = errors.New("kafka: the generation is over")
 
 // workContext is what the Processor works under: it outlives stop by StopTimeout
 // and gen by RevokeTimeout, so that a batch under way can be finished and
-// committed. Stopping is quicker because somebody waits for it.
+// committed. Stopping is quicker, because somebody waits for it.
 func (w *worker) workContext(stop, gen context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(stop))
 	outlive := func(over context.Context, by time.Duration) (stop func() bool) {
