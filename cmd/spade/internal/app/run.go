@@ -110,6 +110,7 @@ func (s *Services) runRoles(ctx context.Context, run runs.Run, l *leader, b *bra
 		return errors.Join(err, work.Wait())
 	}
 	work.Go(func() error { return s.show(roles, run, l, view) })
+	work.Go(func() error { return s.watchSinks(roles) })
 	work.Go(func() error {
 		if err := l.lead(roles); err != nil {
 			return err
@@ -125,6 +126,16 @@ func (s *Services) runRoles(ctx context.Context, run runs.Run, l *leader, b *bra
 		err = context.Cause(roles)
 	}
 	return err
+}
+
+// watchSinks ends the roles when a projection ends: the designer would wait for a memory that does not grow any more.
+func (s *Services) watchSinks(ctx context.Context) error {
+	select {
+	case <-s.sinksContext.Done():
+		return fmt.Errorf("a projection ended: %w", context.Cause(s.sinksContext))
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // show feeds the view until the roles end.
