@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/stats"
 )
 
 // armFrom makes an arm of rewards by env seed; a reward of 1 counts as solved.
@@ -101,7 +102,7 @@ func TestPay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ok := &spadepb.EnvironmentAccepted{
-				Novelty: tc.novelty, Stats: []*spadepb.Stat{{Name: statKindShare, Value: tc.share}},
+				Novelty: tc.novelty, Stats: []*spadepb.Stat{{Name: stats.KindShare, Value: tc.share}},
 			}
 			got := payAccepted(payConfig(), ok, tc.regret)
 			if !near(got.GetReward(), tc.want) || got.GetMeasured() != (tc.regret != nil) {

@@ -4,24 +4,22 @@ import (
 	"math"
 
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/stats"
 )
 
-// Names of the weights of the designer's pay, and of the statistics of EnvironmentAccepted that it reads.
+// Names of the weights of the designer's pay.
 const (
 	weightRegret   = "regret"
 	weightValidity = "validity"
 	weightNovelty  = "novelty"
 	weightCoverage = "coverage"
-
-	statHiddenShare = "hidden_share"
-	statKindShare   = "kind_share"
 )
 
 // guardShare is the share of env seeds with a hidden fact from which the guard pays nothing for the gap.
 const guardShare = 0.5
 
 // hiddenShare is the share of an environment's env seeds whose solution acts on a fact no observation holds.
-func hiddenShare(ok *spadepb.EnvironmentAccepted) float64 { return stat(ok, statHiddenShare) }
+func hiddenShare(ok *spadepb.EnvironmentAccepted) float64 { return stat(ok, stats.HiddenShare) }
 
 func stat(ok *spadepb.EnvironmentAccepted, name string) float64 {
 	for _, s := range ok.GetStats() {
@@ -43,7 +41,7 @@ func payAccepted(
 	if regret != nil {
 		pay.Measured = true
 		pay.RegretPart = w(weightRegret) * gap(regret)
-		factor := coverageFactor(config, stat(ok, statKindShare))
+		factor := coverageFactor(config, stat(ok, stats.KindShare))
 		pay.CoveragePart = float64(w(weightCoverage) * float64(pay.RegretPart*(factor-1)))
 		if regret.GetGuarded() {
 			pay.GuardPart = -(pay.RegretPart + pay.CoveragePart)

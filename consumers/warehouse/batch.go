@@ -196,13 +196,6 @@ func (c *conversion) deadLetter(ctx context.Context, ev *event.Event, reason err
 	}
 	return c.lane.part.retry(ctx, "dead letter", func(ctx context.Context) error {
 		err := c.lane.part.sink.set.DeadLetter(ctx, r, reason)
-		var large *event.TooLargeError
-		if errors.As(err, &large) {
-			// The letter would be larger than an event may be. The bytes are in the log, at the offset it names.
-			r.Value = nil
-			reason = fmt.Errorf("%w (payload of %d bytes is left where it is)", reason, len(ev.Payload))
-			err = c.lane.part.sink.set.DeadLetter(ctx, r, reason)
-		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrTransient, err)
 		}

@@ -10,18 +10,13 @@ import (
 	"github.com/seed256f7767/spade/internal/seed"
 	"github.com/seed256f7767/spade/schemas/ids"
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/stats"
 )
 
 // Stage names of the verdicts that this package gives; the gate has its own.
 const (
 	StageEmpty     = "empty"
 	StageDuplicate = "duplicate"
-)
-
-// Statistics that this package adds to what the gate measured.
-const (
-	StatHiddenShare = "hidden_share" // env seeds whose solution acts on a fact no observation holds
-	StatKindShare   = "kind_share"   // recent accepted designs that are of one kind with this one
 )
 
 // Report is what the acceptance gate found.
@@ -170,7 +165,7 @@ func (d *Designer) accept(
 		Kind:           r.Kind,
 		MaxSteps:       int32(r.MaxSteps),
 		Nearest:        neighbourMessages(near),
-		Stats:          withStat(r.Stats, StatKindShare, share),
+		Stats:          withStat(r.Stats, stats.KindShare, share),
 		ExpectedPlain:  int32(d.Run.Attempts(ids.ArmPlain)),
 		ExpectedHinted: int32(d.Run.Attempts(ids.ArmHinted)),
 		EnvSeeds:       d.envSeeds(designed),

@@ -12,6 +12,7 @@ import (
 	"github.com/seed256f7767/spade/internal/seed"
 	"github.com/seed256f7767/spade/producers/designer"
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/stats"
 )
 
 // hiddenSeeds is how many env seeds the test for hidden facts plays.
@@ -33,7 +34,7 @@ func (g runGate) Check(ctx context.Context, runtime, code string, s uint64) (des
 	}
 	out := designer.Report{
 		Stage: r.Stage, Reason: r.Reason, Title: r.Meta.Title, Kind: r.Meta.Kind, MaxSteps: r.Meta.MaxSteps,
-		Stats: stats(r.Stats), Tier: r.Tier, Nondeterministic: r.Nondeterministic,
+		Stats: measured(r.Stats), Tier: r.Tier, Nondeterministic: r.Nondeterministic,
 	}
 	if !r.Accepted {
 		return out, nil
@@ -42,7 +43,7 @@ func (g runGate) Check(ctx context.Context, runtime, code string, s uint64) (des
 	if err != nil {
 		return designer.Report{}, fmt.Errorf("look for hidden facts: %w", err)
 	}
-	out.Stats = append(out.Stats, &spadepb.Stat{Name: designer.StatHiddenShare, Value: share})
+	out.Stats = append(out.Stats, &spadepb.Stat{Name: stats.HiddenShare, Value: share})
 	slices.SortFunc(out.Stats, func(a, b *spadepb.Stat) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return out, nil
 }
@@ -60,7 +61,7 @@ func (g runGate) hidden(ctx context.Context, src gym.Source, s uint64) (float64,
 	return hidden.Share(ctx, w, seeds)
 }
 
-func stats(s gate.Stats) []*spadepb.Stat {
+func measured(s gate.Stats) []*spadepb.Stat {
 	return []*spadepb.Stat{
 		{Name: "actions_mean", Value: s.ActionsMean},
 		{Name: "distinct_starts", Value: float64(s.DistinctStarts)},
