@@ -1,3 +1,3 @@
-// Package migrations makes the warehouse's tables and views and refuses a warehouse that another version of them was installed
-// in. The statements come from schemas/tables. Begin with Install.
+// Package migrations makes the warehouse's tables and views and brings a warehouse of an older version up to this one. It
+// refuses one of a newer version. The statements come from schemas/tables. Begin with Install.
 package migrations

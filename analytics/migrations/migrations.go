@@ -8,39 +8,40 @@ import (
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
-// VersionError says that the warehouse was made with other definitions than this program's.
+// VersionError says that the warehouse was made by a newer program, with other definitions than this one's.
 type VersionError struct {
 	Have, Want int
 }
 
 // Error names both versions and what to do.
 func (e *VersionError) Error() string {
-	advice := "drop the database " + tables.Database + " and let it be filled from the log again"
-	if e.Have > e.Want {
-		advice = "use the newer program, or " + advice
-	}
-	return fmt.Sprintf("the warehouse has version %d of the tables, this program needs version %d: %s", e.Have, e.Want, advice)
+	return fmt.Sprintf("the warehouse has version %d of the tables, this program needs version %d: use the newer program, or drop "+
+		"the database %s and let it be filled from the log again", e.Have, e.Want, tables.Database)
 }
 
-// Install makes what is missing. A warehouse in which it was interrupted is completed; one of another version is left as it is
-// and refused with a *VersionError. It may be called by several processes at once.
+// Install makes what is missing. A warehouse in which it was interrupted is completed, one of an older version is brought up
+// to this one; one of a newer version is left as it is and refused with a *VersionError. It may be called by several
+// processes at once.
 func Install(ctx context.Context, conn olap.Conn) error {
 	have, err := version(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("read the warehouse's version: %w", err)
 	}
-	switch have {
-	case tables.SchemaVersion:
+	if have == tables.SchemaVersion {
 		return nil
-	case 0:
-	default:
+	}
+	if have > tables.SchemaVersion {
 		return &VersionError{Have: have, Want: tables.SchemaVersion}
 	}
 	catalogue, err := tables.New()
 	if err != nil {
 		return err
 	}
-	for _, s := range catalogue.Statements() {
+	statements := catalogue.Statements()
+	if have > 0 {
+		statements = catalogue.Upgrade(have)
+	}
+	for _, s := range statements {
 		if err := conn.Exec(ctx, s.SQL); err != nil {
 			return fmt.Errorf("define %s in the warehouse: %w", s.Name, err)
 		}

@@ -2,6 +2,8 @@ package migrations_test
 
 import (
 	"errors"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,4 +74,49 @@ func TestInstall(t *testing.T) {
 			t.Errorf("unclear: %v", err)
 		}
 	})
+}
+
+// A warehouse that version 1 made has, after Install, the columns in the order that a new one has.
+func TestAnOlderWarehouseIsBroughtUp(t *testing.T) {
+	conn := olaptest.Open(t, clickhousetest.Start(t))
+	ctx := t.Context()
+	old, err := os.ReadFile("testdata/v1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for statement := range strings.SplitSeq(string(old), ";\n\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if err := conn.Exec(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Exec(ctx, "INSERT INTO spade._schema (version) VALUES (1)"); err != nil {
+		t.Fatal(err)
+	}
+	columns := func() []string {
+		t.Helper()
+		if err := migrations.Install(ctx, conn); err != nil {
+			t.Fatal(err)
+		}
+		return olaptest.Value[[]string](t, conn, "SELECT groupArray(x) FROM (SELECT concat(table, '.', name, ' ', type) AS x "+
+			"FROM system.columns WHERE database = 'spade' ORDER BY table, position)")
+	}
+	upgraded := columns()
+	if again := columns(); !slices.Equal(again, upgraded) {
+		t.Error("installed again, it differs")
+	}
+	if err := conn.Exec(ctx, "DROP DATABASE spade SYNC"); err != nil {
+		t.Fatal(err)
+	}
+	fresh := columns()
+	for _, c := range fresh {
+		if !slices.Contains(upgraded, c) {
+			t.Errorf("the older warehouse lacks %s", c)
+		}
+	}
+	if !slices.Equal(upgraded, fresh) {
+		t.Errorf("upgraded %d columns, fresh %d, or in another order", len(upgraded), len(fresh))
+	}
 }

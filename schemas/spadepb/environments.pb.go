@@ -331,8 +331,13 @@ type EnvironmentDesigned struct {
 	CompletionTokens int32                  `protobuf:"varint,19,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
 	StopReason       string                 `protobuf:"bytes,20,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	Model            string                 `protobuf:"bytes,21,opt,name=model,proto3" json:"model,omitempty"`
-	Package          string                 `protobuf:"bytes,22,opt,name=package,proto3" json:"package,omitempty"` // fixed pools: where the source came from
+	Package          string                 `protobuf:"bytes,22,opt,name=package,proto3" json:"package,omitempty"` // fixed pools: the installed package that the source needs; empty for none
 	PackageVersion   string                 `protobuf:"bytes,23,opt,name=package_version,json=packageVersion,proto3" json:"package_version,omitempty"`
+	SeedsBounded     bool                   `protobuf:"varint,24,opt,name=seeds_bounded,json=seedsBounded,proto3" json:"seeds_bounded,omitempty"` // fixed pools: only the env seeds of the following range are played
+	SeedFrom         uint64                 `protobuf:"varint,25,opt,name=seed_from,json=seedFrom,proto3" json:"seed_from,omitempty"`             // first env seed
+	SeedTo           uint64                 `protobuf:"varint,26,opt,name=seed_to,json=seedTo,proto3" json:"seed_to,omitempty"`                   // last env seed, included
+	Name             string                 `protobuf:"bytes,27,opt,name=name,proto3" json:"name,omitempty"`                                      // fixed pools: what the environment is called there
+	PoolEnvId        []byte                 `protobuf:"bytes,28,opt,name=pool_env_id,json=poolEnvId,proto3" json:"pool_env_id,omitempty"`         // designer fixed:POOL: the environment of the pool that this is
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -526,6 +531,41 @@ func (x *EnvironmentDesigned) GetPackageVersion() string {
 		return x.PackageVersion
 	}
 	return ""
+}
+
+func (x *EnvironmentDesigned) GetSeedsBounded() bool {
+	if x != nil {
+		return x.SeedsBounded
+	}
+	return false
+}
+
+func (x *EnvironmentDesigned) GetSeedFrom() uint64 {
+	if x != nil {
+		return x.SeedFrom
+	}
+	return 0
+}
+
+func (x *EnvironmentDesigned) GetSeedTo() uint64 {
+	if x != nil {
+		return x.SeedTo
+	}
+	return 0
+}
+
+func (x *EnvironmentDesigned) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EnvironmentDesigned) GetPoolEnvId() []byte {
+	if x != nil {
+		return x.PoolEnvId
+	}
+	return nil
 }
 
 // Stat is one figure the acceptance gate measured.
@@ -947,7 +987,7 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"similarity\";\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\x8e\x06\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\"\x9d\a\n" +
 	"\x13EnvironmentDesigned\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +
@@ -974,7 +1014,12 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"stopReason\x12\x14\n" +
 	"\x05model\x18\x15 \x01(\tR\x05model\x12\x18\n" +
 	"\apackage\x18\x16 \x01(\tR\apackage\x12'\n" +
-	"\x0fpackage_version\x18\x17 \x01(\tR\x0epackageVersion\"0\n" +
+	"\x0fpackage_version\x18\x17 \x01(\tR\x0epackageVersion\x12#\n" +
+	"\rseeds_bounded\x18\x18 \x01(\bR\fseedsBounded\x12\x1b\n" +
+	"\tseed_from\x18\x19 \x01(\x04R\bseedFrom\x12\x17\n" +
+	"\aseed_to\x18\x1a \x01(\x04R\x06seedTo\x12\x12\n" +
+	"\x04name\x18\x1b \x01(\tR\x04name\x12\x1e\n" +
+	"\vpool_env_id\x18\x1c \x01(\fR\tpoolEnvId\"0\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"\xf1\x04\n" +

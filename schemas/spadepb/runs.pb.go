@@ -64,6 +64,8 @@ type SemanticConfig struct {
 	NoHintArm           bool                   `protobuf:"varint,35,opt,name=no_hint_arm,json=noHintArm,proto3" json:"no_hint_arm,omitempty"`                           // play no hinted arm and pay no regret: the no-hint baseline
 	CoverageFloor       float64                `protobuf:"fixed64,36,opt,name=coverage_floor,json=coverageFloor,proto3" json:"coverage_floor,omitempty"`                // share of recent designs that a kind may hold unreduced
 	CoverageSimilarity  float64                `protobuf:"fixed64,37,opt,name=coverage_similarity,json=coverageSimilarity,proto3" json:"coverage_similarity,omitempty"` // cosine from which two designs count as one kind
+	Pool                string                 `protobuf:"bytes,38,opt,name=pool,proto3" json:"pool,omitempty"`                                                         // designer fixed:POOL: NAME@DIGEST, the log digest of the pool's import
+	AllowUnsolved       bool                   `protobuf:"varint,39,opt,name=allow_unsolved,json=allowUnsolved,proto3" json:"allow_unsolved,omitempty"`                 // import: accept what has no reference solution
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -357,6 +359,122 @@ func (x *SemanticConfig) GetCoverageSimilarity() float64 {
 	return 0
 }
 
+func (x *SemanticConfig) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
+}
+
+func (x *SemanticConfig) GetAllowUnsolved() bool {
+	if x != nil {
+		return x.AllowUnsolved
+	}
+	return false
+}
+
+// PoolEntry is one environment that a run of kind "pool" imports. Its source is in EnvironmentDesigned of the slot that is
+// the entry's place in the list.
+type PoolEntry struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Runtime        string                 `protobuf:"bytes,2,opt,name=runtime,proto3" json:"runtime,omitempty"`
+	CodeSha256     []byte                 `protobuf:"bytes,3,opt,name=code_sha256,json=codeSha256,proto3" json:"code_sha256,omitempty"`
+	Package        string                 `protobuf:"bytes,4,opt,name=package,proto3" json:"package,omitempty"`
+	PackageVersion string                 `protobuf:"bytes,5,opt,name=package_version,json=packageVersion,proto3" json:"package_version,omitempty"`
+	SeedsBounded   bool                   `protobuf:"varint,6,opt,name=seeds_bounded,json=seedsBounded,proto3" json:"seeds_bounded,omitempty"`
+	SeedFrom       uint64                 `protobuf:"varint,7,opt,name=seed_from,json=seedFrom,proto3" json:"seed_from,omitempty"`
+	SeedTo         uint64                 `protobuf:"varint,8,opt,name=seed_to,json=seedTo,proto3" json:"seed_to,omitempty"` // included
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *PoolEntry) Reset() {
+	*x = PoolEntry{}
+	mi := &file_spade_v1_runs_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PoolEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PoolEntry) ProtoMessage() {}
+
+func (x *PoolEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_spade_v1_runs_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PoolEntry.ProtoReflect.Descriptor instead.
+func (*PoolEntry) Descriptor() ([]byte, []int) {
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PoolEntry) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PoolEntry) GetRuntime() string {
+	if x != nil {
+		return x.Runtime
+	}
+	return ""
+}
+
+func (x *PoolEntry) GetCodeSha256() []byte {
+	if x != nil {
+		return x.CodeSha256
+	}
+	return nil
+}
+
+func (x *PoolEntry) GetPackage() string {
+	if x != nil {
+		return x.Package
+	}
+	return ""
+}
+
+func (x *PoolEntry) GetPackageVersion() string {
+	if x != nil {
+		return x.PackageVersion
+	}
+	return ""
+}
+
+func (x *PoolEntry) GetSeedsBounded() bool {
+	if x != nil {
+		return x.SeedsBounded
+	}
+	return false
+}
+
+func (x *PoolEntry) GetSeedFrom() uint64 {
+	if x != nil {
+		return x.SeedFrom
+	}
+	return 0
+}
+
+func (x *PoolEntry) GetSeedTo() uint64 {
+	if x != nil {
+		return x.SeedTo
+	}
+	return 0
+}
+
 // PinnedDocuments are the documents a run may sample.
 type PinnedDocuments struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -369,7 +487,7 @@ type PinnedDocuments struct {
 
 func (x *PinnedDocuments) Reset() {
 	*x = PinnedDocuments{}
-	mi := &file_spade_v1_runs_proto_msgTypes[1]
+	mi := &file_spade_v1_runs_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -381,7 +499,7 @@ func (x *PinnedDocuments) String() string {
 func (*PinnedDocuments) ProtoMessage() {}
 
 func (x *PinnedDocuments) ProtoReflect() protoreflect.Message {
-	mi := &file_spade_v1_runs_proto_msgTypes[1]
+	mi := &file_spade_v1_runs_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -394,7 +512,7 @@ func (x *PinnedDocuments) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedDocuments.ProtoReflect.Descriptor instead.
 func (*PinnedDocuments) Descriptor() ([]byte, []int) {
-	return file_spade_v1_runs_proto_rawDescGZIP(), []int{1}
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PinnedDocuments) GetSha256() []byte {
@@ -425,20 +543,21 @@ type RunStarted struct {
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Seed          uint64                 `protobuf:"varint,3,opt,name=seed,proto3" json:"seed,omitempty"`
 	Config        *SemanticConfig        `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`
-	Kind          string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"` // "train", "fork", "ablation"
+	Kind          string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"` // "train", "fork", "ablation"; "pool": an import of environments
 	ParentRunId   []byte                 `protobuf:"bytes,6,opt,name=parent_run_id,json=parentRunId,proto3" json:"parent_run_id,omitempty"`
 	ForkIteration int32                  `protobuf:"varint,7,opt,name=fork_iteration,json=forkIteration,proto3" json:"fork_iteration,omitempty"`
 	Documents     *PinnedDocuments       `protobuf:"bytes,8,opt,name=documents,proto3" json:"documents,omitempty"`
 	Architecture  string                 `protobuf:"bytes,9,opt,name=architecture,proto3" json:"architecture,omitempty"` // of the payloads' floating point: "amd64", "arm64"
 	Exactness     string                 `protobuf:"bytes,10,opt,name=exactness,proto3" json:"exactness,omitempty"`      // forks: "exact", "estimate", "fresh"
 	ExactUntil    int32                  `protobuf:"varint,11,opt,name=exact_until,json=exactUntil,proto3" json:"exact_until,omitempty"`
+	Pool          []*PoolEntry           `protobuf:"bytes,12,rep,name=pool,proto3" json:"pool,omitempty"` // kind "pool": what is imported, sorted by name
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunStarted) Reset() {
 	*x = RunStarted{}
-	mi := &file_spade_v1_runs_proto_msgTypes[2]
+	mi := &file_spade_v1_runs_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -450,7 +569,7 @@ func (x *RunStarted) String() string {
 func (*RunStarted) ProtoMessage() {}
 
 func (x *RunStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_spade_v1_runs_proto_msgTypes[2]
+	mi := &file_spade_v1_runs_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -463,7 +582,7 @@ func (x *RunStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStarted.ProtoReflect.Descriptor instead.
 func (*RunStarted) Descriptor() ([]byte, []int) {
-	return file_spade_v1_runs_proto_rawDescGZIP(), []int{2}
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RunStarted) GetRunId() []byte {
@@ -543,6 +662,13 @@ func (x *RunStarted) GetExactUntil() int32 {
 	return 0
 }
 
+func (x *RunStarted) GetPool() []*PoolEntry {
+	if x != nil {
+		return x.Pool
+	}
+	return nil
+}
+
 // IterationClosed says that every slot of an iteration is terminal and every accepted environment has its regret event.
 type IterationClosed struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
@@ -568,7 +694,7 @@ type IterationClosed struct {
 
 func (x *IterationClosed) Reset() {
 	*x = IterationClosed{}
-	mi := &file_spade_v1_runs_proto_msgTypes[3]
+	mi := &file_spade_v1_runs_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +706,7 @@ func (x *IterationClosed) String() string {
 func (*IterationClosed) ProtoMessage() {}
 
 func (x *IterationClosed) ProtoReflect() protoreflect.Message {
-	mi := &file_spade_v1_runs_proto_msgTypes[3]
+	mi := &file_spade_v1_runs_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +719,7 @@ func (x *IterationClosed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IterationClosed.ProtoReflect.Descriptor instead.
 func (*IterationClosed) Descriptor() ([]byte, []int) {
-	return file_spade_v1_runs_proto_rawDescGZIP(), []int{3}
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *IterationClosed) GetRunId() []byte {
@@ -720,7 +846,7 @@ type RunResumed struct {
 
 func (x *RunResumed) Reset() {
 	*x = RunResumed{}
-	mi := &file_spade_v1_runs_proto_msgTypes[4]
+	mi := &file_spade_v1_runs_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +858,7 @@ func (x *RunResumed) String() string {
 func (*RunResumed) ProtoMessage() {}
 
 func (x *RunResumed) ProtoReflect() protoreflect.Message {
-	mi := &file_spade_v1_runs_proto_msgTypes[4]
+	mi := &file_spade_v1_runs_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +871,7 @@ func (x *RunResumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResumed.ProtoReflect.Descriptor instead.
 func (*RunResumed) Descriptor() ([]byte, []int) {
-	return file_spade_v1_runs_proto_rawDescGZIP(), []int{4}
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RunResumed) GetRunId() []byte {
@@ -792,7 +918,7 @@ type RunFinished struct {
 
 func (x *RunFinished) Reset() {
 	*x = RunFinished{}
-	mi := &file_spade_v1_runs_proto_msgTypes[5]
+	mi := &file_spade_v1_runs_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +930,7 @@ func (x *RunFinished) String() string {
 func (*RunFinished) ProtoMessage() {}
 
 func (x *RunFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_spade_v1_runs_proto_msgTypes[5]
+	mi := &file_spade_v1_runs_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +943,7 @@ func (x *RunFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFinished.ProtoReflect.Descriptor instead.
 func (*RunFinished) Descriptor() ([]byte, []int) {
-	return file_spade_v1_runs_proto_rawDescGZIP(), []int{5}
+	return file_spade_v1_runs_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RunFinished) GetRunId() []byte {
@@ -922,8 +1048,7 @@ var File_spade_v1_runs_proto protoreflect.FileDescriptor
 
 const file_spade_v1_runs_proto_rawDesc = "" +
 	"\n" +
-	"\x13spade/v1/runs.proto\x12\bspade.v1\x1a\x15spade/v1/common.proto\"\xc8\n" +
-	"\n" +
+	"\x13spade/v1/runs.proto\x12\bspade.v1\x1a\x15spade/v1/common.proto\"\x83\v\n" +
 	"\x0eSemanticConfig\x12\x1e\n" +
 	"\n" +
 	"iterations\x18\x01 \x01(\x05R\n" +
@@ -969,11 +1094,23 @@ const file_spade_v1_runs_proto_rawDesc = "" +
 	"\x10max_steps_budget\x18\" \x01(\x03R\x0emaxStepsBudget\x12\x1e\n" +
 	"\vno_hint_arm\x18# \x01(\bR\tnoHintArm\x12%\n" +
 	"\x0ecoverage_floor\x18$ \x01(\x01R\rcoverageFloor\x12/\n" +
-	"\x13coverage_similarity\x18% \x01(\x01R\x12coverageSimilarity\"Q\n" +
+	"\x13coverage_similarity\x18% \x01(\x01R\x12coverageSimilarity\x12\x12\n" +
+	"\x04pool\x18& \x01(\tR\x04pool\x12%\n" +
+	"\x0eallow_unsolved\x18' \x01(\bR\rallowUnsolved\"\xf8\x01\n" +
+	"\tPoolEntry\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aruntime\x18\x02 \x01(\tR\aruntime\x12\x1f\n" +
+	"\vcode_sha256\x18\x03 \x01(\fR\n" +
+	"codeSha256\x12\x18\n" +
+	"\apackage\x18\x04 \x01(\tR\apackage\x12'\n" +
+	"\x0fpackage_version\x18\x05 \x01(\tR\x0epackageVersion\x12#\n" +
+	"\rseeds_bounded\x18\x06 \x01(\bR\fseedsBounded\x12\x1b\n" +
+	"\tseed_from\x18\a \x01(\x04R\bseedFrom\x12\x17\n" +
+	"\aseed_to\x18\b \x01(\x04R\x06seedTo\"Q\n" +
 	"\x0fPinnedDocuments\x12\x16\n" +
 	"\x06sha256\x18\x01 \x01(\fR\x06sha256\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x10\n" +
-	"\x03ids\x18\x03 \x01(\fR\x03ids\"\xf8\x02\n" +
+	"\x03ids\x18\x03 \x01(\fR\x03ids\"\xa1\x03\n" +
 	"\n" +
 	"RunStarted\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x12\n" +
@@ -988,7 +1125,8 @@ const file_spade_v1_runs_proto_rawDesc = "" +
 	"\texactness\x18\n" +
 	" \x01(\tR\texactness\x12\x1f\n" +
 	"\vexact_until\x18\v \x01(\x05R\n" +
-	"exactUntil\"\xcc\x04\n" +
+	"exactUntil\x12'\n" +
+	"\x04pool\x18\f \x03(\v2\x13.spade.v1.PoolEntryR\x04pool\"\xcc\x04\n" +
 	"\x0fIterationClosed\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x1c\n" +
 	"\titeration\x18\x02 \x01(\x05R\titeration\x12\x1a\n" +
@@ -1044,25 +1182,27 @@ func file_spade_v1_runs_proto_rawDescGZIP() []byte {
 	return file_spade_v1_runs_proto_rawDescData
 }
 
-var file_spade_v1_runs_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_spade_v1_runs_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_spade_v1_runs_proto_goTypes = []any{
 	(*SemanticConfig)(nil),  // 0: spade.v1.SemanticConfig
-	(*PinnedDocuments)(nil), // 1: spade.v1.PinnedDocuments
-	(*RunStarted)(nil),      // 2: spade.v1.RunStarted
-	(*IterationClosed)(nil), // 3: spade.v1.IterationClosed
-	(*RunResumed)(nil),      // 4: spade.v1.RunResumed
-	(*RunFinished)(nil),     // 5: spade.v1.RunFinished
-	(*Weight)(nil),          // 6: spade.v1.Weight
+	(*PoolEntry)(nil),       // 1: spade.v1.PoolEntry
+	(*PinnedDocuments)(nil), // 2: spade.v1.PinnedDocuments
+	(*RunStarted)(nil),      // 3: spade.v1.RunStarted
+	(*IterationClosed)(nil), // 4: spade.v1.IterationClosed
+	(*RunResumed)(nil),      // 5: spade.v1.RunResumed
+	(*RunFinished)(nil),     // 6: spade.v1.RunFinished
+	(*Weight)(nil),          // 7: spade.v1.Weight
 }
 var file_spade_v1_runs_proto_depIdxs = []int32{
-	6, // 0: spade.v1.SemanticConfig.pay_weights:type_name -> spade.v1.Weight
+	7, // 0: spade.v1.SemanticConfig.pay_weights:type_name -> spade.v1.Weight
 	0, // 1: spade.v1.RunStarted.config:type_name -> spade.v1.SemanticConfig
-	1, // 2: spade.v1.RunStarted.documents:type_name -> spade.v1.PinnedDocuments
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	2, // 2: spade.v1.RunStarted.documents:type_name -> spade.v1.PinnedDocuments
+	1, // 3: spade.v1.RunStarted.pool:type_name -> spade.v1.PoolEntry
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_spade_v1_runs_proto_init() }
@@ -1077,7 +1217,7 @@ func file_spade_v1_runs_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_spade_v1_runs_proto_rawDesc), len(file_spade_v1_runs_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -98,6 +98,14 @@ func (b *builder) optI64(v int64, ok bool) {
 	b.i64(v)
 }
 
+func (b *builder) optU64(v uint64, ok bool) {
+	if !ok {
+		b.null()
+		return
+	}
+	b.u64(v)
+}
+
 func (b *builder) optF64(v float64, ok bool) {
 	if !ok {
 		b.null()

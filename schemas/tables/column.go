@@ -21,6 +21,7 @@ const (
 	typInt64      = "Int64"
 	typInt64Null  = "Nullable(Int64)"
 	typUInt64     = "UInt64"
+	typUInt64Null = "Nullable(UInt64)"
 	typFloat      = "Float64"
 	typFloatNull  = "Nullable(Float64)"
 	typFloats     = "Array(Float64)"
@@ -41,6 +42,10 @@ type Column struct {
 	// Default is the clause after the type, such as "EPHEMERAL 0" or "DEFAULT now64(6)". A column with a DEFAULT is
 	// filled in by the server and is not part of the Arrow schema.
 	Default string
+
+	// Since is the version of the definitions that brought the column; 0 for the first. What an older version put in reads
+	// as the type's default: the events of that time say nothing else.
+	Since int
 }
 
 // Nullable reports whether the column can be NULL.
@@ -76,7 +81,7 @@ func arrowType(clickhouse string) (arrow.DataType, error) {
 		return arrow.PrimitiveTypes.Int32, nil
 	case typInt64, typInt64Null:
 		return arrow.PrimitiveTypes.Int64, nil
-	case typUInt64:
+	case typUInt64, typUInt64Null:
 		return arrow.PrimitiveTypes.Uint64, nil
 	case typFloat, typFloatNull:
 		return arrow.PrimitiveTypes.Float64, nil
@@ -95,6 +100,12 @@ func arrowType(clickhouse string) (arrow.DataType, error) {
 // col is a column without a unit.
 func col(name, typ, comment string) Column {
 	return Column{Name: name, Type: typ, Comment: comment}
+}
+
+// since is a column that a later version of the definitions brought.
+func since(version int, c Column) Column {
+	c.Since = version
+	return c
 }
 
 // in is a column whose values have a unit.

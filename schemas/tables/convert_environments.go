@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed256f7767/spade/schemas/event"
@@ -77,6 +78,7 @@ func (s *Set) environmentDesigned(ev *event.Event, m *spadepb.EnvironmentDesigne
 	b.str(m.GetPackage())
 	b.str(m.GetPackageVersion())
 	b.envTail(ev, &spadepb.EnvironmentAccepted{})
+	b.pooled(m)
 	b.end(ev, s.writer)
 	s.documentsOf(ev, m)
 	s.neighboursOf(ev, m.GetRunId(), m.GetEnvId(), m.GetRecalled(), usedForRecall, m.GetMemoryVersion())
@@ -97,7 +99,7 @@ func checkDesigned(m *spadepb.EnvironmentDesigned) error {
 			return err
 		}
 	}
-	return checkOptional(m.GetDesignGroup())
+	return errors.Join(checkOptional(m.GetDesignGroup()), checkOptional(m.GetPoolEnvId()))
 }
 
 func (s *Set) environmentAccepted(ev *event.Event, m *spadepb.EnvironmentAccepted) error {
@@ -119,12 +121,13 @@ func (s *Set) environmentAccepted(ev *event.Event, m *spadepb.EnvironmentAccepte
 	b.str("") // reject_reason
 	b.flag(false)
 	near := len(m.GetNearestEnvId()) > 0
-	b.f64(m.GetNovelty())
+	b.optF64(m.GetNovelty(), near || m.GetNovelty() != 0)
 	b.optID(m.GetNearestEnvId())
 	b.optF64(m.GetNearestSimilarity(), near)
 	b.str(m.GetEmbeddingModel())
 	b.noPrompt()
 	b.envTail(ev, m)
+	b.pooled(&spadepb.EnvironmentDesigned{})
 	b.end(ev, s.writer)
 	s.neighboursOf(ev, m.GetRunId(), m.GetEnvId(), m.GetNearest(), usedForDedup, -1)
 	return nil
@@ -150,6 +153,7 @@ func (s *Set) environmentRejected(ev *event.Event, m *spadepb.EnvironmentRejecte
 	b.str("") // embedding_model
 	b.noPrompt()
 	b.envTail(ev, &spadepb.EnvironmentAccepted{})
+	b.pooled(&spadepb.EnvironmentDesigned{})
 	b.end(ev, s.writer)
 	if near {
 		nearest := []*spadepb.Neighbour{{EnvId: m.GetNearestEnvId(), Similarity: m.GetNearestSimilarity()}}
@@ -219,6 +223,14 @@ func (b *builder) envTail(ev *event.Event, m *spadepb.EnvironmentAccepted) {
 	b.i32(m.GetExpectedPlain())
 	b.i32(m.GetExpectedHinted())
 	entries(b, m.GetStats())
+}
+
+// pooled fills the columns name to pool_env_id.
+func (b *builder) pooled(m *spadepb.EnvironmentDesigned) {
+	b.str(m.GetName())
+	b.optU64(m.GetSeedFrom(), m.GetSeedsBounded())
+	b.optU64(m.GetSeedTo(), m.GetSeedsBounded())
+	b.optID(m.GetPoolEnvId())
 }
 
 func (s *Set) documentsOf(ev *event.Event, m *spadepb.EnvironmentDesigned) {

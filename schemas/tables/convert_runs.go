@@ -45,6 +45,7 @@ func (s *Set) runStarted(ev *event.Event, m *spadepb.RunStarted) error {
 	b.str("running")
 	b.runTotals(&spadepb.RunFinished{}, false)
 	b.startedAt(ev)
+	b.str(ev.Observed.GetSandboxTier())
 	b.end(ev, s.writer)
 	return nil
 }
@@ -61,7 +62,8 @@ func (s *Set) runResumed(ev *event.Event, m *spadepb.RunResumed) error {
 	b.i32(m.GetIteration())
 	b.str("running")
 	b.runTotals(&spadepb.RunFinished{}, false)
-	b.null() // started_at
+	b.null()  // started_at
+	b.str("") // sandbox_tier
 	b.end(ev, s.writer)
 	return nil
 }
@@ -78,7 +80,8 @@ func (s *Set) runFinished(ev *event.Event, m *spadepb.RunFinished) error {
 	b.null() // iteration
 	b.str(m.GetStatus())
 	b.runTotals(m, true)
-	b.null() // started_at
+	b.null()  // started_at
+	b.str("") // sandbox_tier
 	b.end(ev, s.writer)
 	return nil
 }

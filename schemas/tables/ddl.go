@@ -28,6 +28,24 @@ func (c *Catalogue) Statements() []Statement {
 	return all
 }
 
+// Upgrade turns what a warehouse of an older version holds into this version's, without a row being read: the columns that
+// came since are added and the views replaced. Running it again changes nothing.
+func (c *Catalogue) Upgrade(from int) []Statement {
+	var all []Statement
+	for _, t := range c.Tables {
+		for i, col := range t.Columns {
+			if col.Since > from {
+				all = append(all, Statement{t.Name, fmt.Sprintf("ALTER TABLE %s.%s ADD COLUMN IF NOT EXISTS %s AFTER %s",
+					Database, t.Name, col.definition(), t.Columns[i-1].Name)})
+			}
+		}
+	}
+	for _, v := range c.Views {
+		all = append(all, Statement{v.Name, v.create()})
+	}
+	return all
+}
+
 func (t *Table) create() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s.%s\n(\n%s\n)\n", Database, t.Name, columnList(t.Columns))
@@ -49,13 +67,18 @@ func (v *View) create() string {
 func columnList(columns []Column) string {
 	lines := make([]string, 0, len(columns))
 	for _, c := range columns {
-		line := "    " + c.Name + " " + c.Type
-		if c.Default != "" {
-			line += " " + c.Default
-		}
-		lines = append(lines, line+" COMMENT "+Quote(c.comment()))
+		lines = append(lines, "    "+c.definition())
 	}
 	return strings.Join(lines, ",\n")
+}
+
+// definition is the column as a statement defines it.
+func (c Column) definition() string {
+	line := c.Name + " " + c.Type
+	if c.Default != "" {
+		line += " " + c.Default
+	}
+	return line + " COMMENT " + Quote(c.comment())
 }
 
 // Quote makes a string literal of ClickHouse's SQL.

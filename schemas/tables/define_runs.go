@@ -8,7 +8,7 @@ func runEvents() *Table {
 			col("run_id", typUUID, "run"),
 			col("event", typLow, "started, resumed or finished"),
 			col("name", typString, "name the run was given; started only"),
-			col("kind", typLow, "train, fork or ablation; started only"),
+			col("kind", typLow, "train, fork or ablation; pool: an import of environments; started only"),
 			col("parent_run_id", typUUIDNull, "run that a fork or ablation came from"),
 			col("fork_iteration", typInt32Null, "first iteration that differs from the parent's"),
 			col("exactness", typLow, "forks: exact, estimate or fresh; empty otherwise"),
@@ -36,6 +36,7 @@ func runEvents() *Table {
 			col("policy_version", typInt64Null, "policy version the run ended with; finished only"),
 			col("error", typString, "why the run failed; finished only"),
 			col("started_at", typTimeNull, "clock when the process began the run; started only"),
+			since(2, col("sandbox_tier", typLow, "sandbox that environments run in; started only")),
 		},
 		OrderBy: []string{"run_id", "kafka_offset"},
 	}
@@ -74,7 +75,7 @@ func runsView() View {
 		Columns: append([]Column{
 			col("run_id", typUUID, "run"),
 			col("name", typString, "name the run was given"),
-			col("kind", typLow, "train, fork or ablation"),
+			col("kind", typLow, "train, fork or ablation; pool: an import of environments"),
 			col("parent_run_id", typUUIDNull, "run that a fork or ablation came from"),
 			col("fork_iteration", typInt32Null, "first iteration that differs from the parent's"),
 			col("exactness", typLow, "forks: exact, estimate or fresh; empty otherwise"),
@@ -86,6 +87,7 @@ func runsView() View {
 			col("status", typLow, "running, finished, cancelled or failed"),
 			col("started_at", typTimeNull, "when the run was started"),
 			col("finished_at", typTimeNull, "when the run finished; NULL while it runs"),
+			col("sandbox_tier", typLow, "sandbox that environments run in"),
 		}, viewOrigin()...),
 		Select: `
 SELECT
@@ -103,6 +105,7 @@ SELECT
     argMax(e.status, e.kafka_offset) AS status,
     anyIf(e.started_at, event = 'started') AS started_at,
     if(argMax(e.event, e.kafka_offset) = 'finished', max(e.event_time), NULL) AS finished_at,
+    anyIf(e.sandbox_tier, event = 'started') AS sandbox_tier,
     argMin(e.event_id, e.kafka_offset) AS event_id,
     any(e.kafka_topic) AS kafka_topic,
     any(e.kafka_partition) AS kafka_partition,

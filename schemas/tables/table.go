@@ -11,8 +11,8 @@ import (
 const Database = "spade"
 
 // SchemaVersion is the version of these definitions. It changes with every change of a definition that a query or the
-// sink could notice; a warehouse of another version is refused.
-const SchemaVersion = 1
+// sink could notice; a warehouse of an older version is brought up to it, one of a newer version is refused.
+const SchemaVersion = 2
 
 // Table is one physical table.
 type Table struct {
