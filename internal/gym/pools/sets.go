@@ -1,0 +1,71 @@
+package pools
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"strings"
+)
+
+//go:embed locks/*.txt
+var locks embed.FS
+
+// set is a list of packages that are installed together, and the adapter that knows them.
+type set struct {
+	name string
+	// distribution is the package on the registry whose environments these are; its version is in the lock.
+	distribution string
+	// adapter is the module in spade_pools.
+	adapter string
+	licence string
+	// megabytes is about what is fetched and what is then on disk.
+	fetched, installed int
+	// python is the range of minor versions of Python 3 that the lock is for.
+	pythonFrom, pythonTo int
+}
+
+var sets = []set{
+	{name: "gymnasium", distribution: "gymnasium", adapter: "gymnasium_pool", licence: "MIT", fetched: 18, installed: 75, pythonFrom: 10, pythonTo: 13},
+}
+
+// Names are the package sets in the order in which they are listed for people.
+func Names() []string {
+	names := make([]string, len(sets))
+	for i, s := range sets {
+		names[i] = s.name
+	}
+	return names
+}
+
+func setOf(name string) (set, bool) {
+	for _, s := range sets {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return set{}, false
+}
+
+// lock is the list of requirements: name==version lines and nothing that says where they come from.
+func (s set) lock() (string, error) {
+	text, err := locks.ReadFile("locks/" + s.name + ".txt")
+	return string(text), err
+}
+
+// digest changes with the lock.
+func (s set) digest(lock string) string {
+	sum := sha256.Sum256([]byte(lock))
+	return hex.EncodeToString(sum[:6])
+}
+
+// version is that of the distribution in the lock.
+func (s set) version(lock string) string {
+	for line := range strings.Lines(lock) {
+		requirement, _, _ := strings.Cut(strings.TrimSpace(line), ";")
+		name, version, found := strings.Cut(strings.TrimSpace(requirement), "==")
+		if found && name == s.distribution {
+			return version
+		}
+	}
+	return ""
+}
