@@ -38,6 +38,16 @@ type Config struct {
 	CPUTime time.Duration
 	// Limits are the budgets and sizes of an environment. Zero fields: those of wire.DefaultLimits.
 	Limits Limits
+	// Python is where the Python runtime is found.
+	Python PythonConfig
+}
+
+// PythonConfig is where the Python runtime is found. Nothing is looked for before the first Python source is opened.
+type PythonConfig struct {
+	// Interpreter is a path or a name on the PATH. Empty: python3.
+	Interpreter string
+	// Packages are folders of installed packages by name, each the site-packages folder of a virtual environment.
+	Packages map[string]string
 }
 
 // Settings is what the program passes.

@@ -56,3 +56,10 @@ func (e *deathError) fault() Fault {
 	}
 	return f
 }
+
+// PackageError says that a source needs a package set that is not configured here.
+type PackageError struct{ Package string }
+
+func (e *PackageError) Error() string {
+	return fmt.Sprintf("the packages of %q are not installed here; run: spade env install %s", e.Package, e.Package)
+}

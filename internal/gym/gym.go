@@ -3,6 +3,7 @@ package gym
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/child"
 	"github.com/seed256f7767/spade/internal/gym/wire"
@@ -35,17 +36,40 @@ const (
 	TextEncoding  = wire.TextEncoding
 )
 
-// RuntimeStarlark is the runtime of sources in the functional form in Starlark.
-const RuntimeStarlark = "starlark"
+// The runtimes. Sources for RuntimeStarlark are in the functional form; RuntimePython also takes the class form and a plain
+// gymnasium.Env.
+const (
+	RuntimeStarlark = "starlark"
+	RuntimePython   = "python"
+)
 
 // MaxCode bounds a source.
 const MaxCode = 256 << 10
 
 // Source is the code of an environment.
 type Source struct {
-	// Runtime is the language: RuntimeStarlark.
+	// Runtime is the language: RuntimeStarlark or RuntimePython.
 	Runtime string
 	Code    string
+	// Package names the installed packages that a Python source may import, a key of PythonConfig.Packages. Empty: the
+	// standard library only.
+	Package string
+}
+
+// Surroundings are what a Python process finds around it and an environment must not depend on. The acceptance gate plays
+// a source in two workers that differ in all of them. Starlark has no access to any.
+type Surroundings struct {
+	// HashSeed is PYTHONHASHSEED, which the order of sets of texts depends on.
+	HashSeed uint32
+	// TimeZone and Locale are TZ and LC_ALL. Empty: UTC and C.UTF-8.
+	TimeZone, Locale string
+	// ClockShift is added to the wall clock that the environment reads.
+	ClockShift time.Duration
+	// SeedGlobals seeds the process-global generators of random and numpy at the start of each episode, and after each of
+	// its calls gives them back, so that what uses them repeats itself.
+	SeedGlobals bool
+	// FreezeClock stops the wall clock that the environment reads.
+	FreezeClock bool
 }
 
 // ChildCommand is the hidden command under which the program's binary is a worker.

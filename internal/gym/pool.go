@@ -19,14 +19,15 @@ type Pool struct {
 	log     *slog.Logger
 	command []string
 	slots   *semaphore.Weighted
+	python  pythonFiles
 
 	// mu guards the following.
-	mu      sync.Mutex
-	spawner *spawner
-	dog     *watchdog
-	tier    string
-	open    map[*Worker]struct{}
-	closed  bool
+	mu       sync.Mutex
+	spawners map[launch]*spawner
+	dog      *watchdog
+	tier     string
+	open     map[*Worker]struct{}
+	closed   bool
 }
 
 // NewPool checks the configuration and does nothing else.
@@ -50,6 +51,7 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 	return &Pool{
 		cfg: cfg, log: log, command: command, tier: cfg.Sandbox,
 		slots: semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
+		spawners: map[launch]*spawner{},
 	}, nil
 }
 
@@ -57,17 +59,11 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 // closed, and a source that wants two gigabytes dies of it. A *SandboxError says what is missing; nothing runs then.
 func (p *Pool) Start(ctx context.Context) error {
 	p.mu.Lock()
-	if p.closed || p.spawner != nil {
+	if p.closed || p.dog != nil {
 		p.mu.Unlock()
 		return fmt.Errorf("%w: the pool has been started or closed before", ErrMisuse)
 	}
-	t, _ := tierOf(p.cfg.Sandbox)
-	p.spawner = newSpawner(p.command, wire.Hello{
-		Require: uint32(t.require), Want: uint32(t.want),
-		MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
-	}, max(p.cfg.Spares, 0), p.cfg.MaxWorkers)
 	p.dog = newWatchdog(p.cfg.MemoryBytes)
-	p.spawner.start()
 	go p.dog.run()
 	p.mu.Unlock()
 
@@ -95,13 +91,18 @@ func (p *Pool) Limits() Limits { return p.cfg.Limits }
 // whoever holds one and waits for a second can wait for ever. What is wrong with the source is a *SourceError. The caller
 // closes the worker.
 func (p *Pool) Open(ctx context.Context, src Source) (*Worker, error) {
+	return p.OpenIn(ctx, src, Surroundings{})
+}
+
+// OpenIn is Open in other surroundings than the usual ones, which are the zero value.
+func (p *Pool) OpenIn(ctx context.Context, src Source, around Surroundings) (*Worker, error) {
 	if err := checkSource(src); err != nil {
 		return nil, err
 	}
 	if err := p.slots.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("wait for a worker: %w", err)
 	}
-	w := &Worker{pool: p, src: src, episodes: map[int]*history{}, lost: map[int]Fault{}}
+	w := &Worker{pool: p, src: src, launch: launchOf(src, around), episodes: map[int]*history{}, lost: map[int]Fault{}}
 	if err := p.admit(w); err != nil {
 		p.slots.Release(1)
 		return nil, err
@@ -114,7 +115,7 @@ func (p *Pool) Open(ctx context.Context, src Source) (*Worker, error) {
 
 func checkSource(src Source) error {
 	switch {
-	case src.Runtime != RuntimeStarlark:
+	case src.Runtime != RuntimeStarlark && src.Runtime != RuntimePython:
 		return fmt.Errorf("%w %q", ErrRuntime, src.Runtime)
 	case len(src.Code) > MaxCode:
 		return &SourceError{Stage: "size", Fault: Fault{
@@ -133,7 +134,7 @@ func checkSource(src Source) error {
 func (p *Pool) admit(w *Worker) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.spawner == nil {
+	if p.closed || p.dog == nil {
 		return fmt.Errorf("%w: the pool is not running", ErrClosed)
 	}
 	p.open[w] = struct{}{}
@@ -160,16 +161,19 @@ func (p *Pool) Shutdown(context.Context) error {
 	for w := range p.open {
 		open = append(open, w)
 	}
-	spawner, dog := p.spawner, p.dog
+	spawners, dog := p.spawners, p.dog
+	p.spawners = nil
 	p.mu.Unlock()
 
 	var errs []error
 	for _, w := range open {
 		errs = append(errs, w.Close())
 	}
-	if spawner != nil {
-		errs = append(errs, spawner.stop())
+	for _, s := range spawners {
+		errs = append(errs, s.stop())
+	}
+	if dog != nil {
 		dog.stop()
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.python.remove())...)
 }

@@ -53,9 +53,13 @@ type proc struct {
 	stderr []byte
 }
 
-// startProc starts a worker process that will confine itself as hello says. It must be called on a thread that lives as
-// long as the process may: the kernel ends the process together with the thread that started it.
-func startProc(command []string, hello wire.Hello) (_ *proc, err error) {
+// startProc starts a worker process; argv makes its command line for the nonce that marks its frames. It must be called on
+// a thread that lives as long as the process may: the kernel ends the process together with the thread that started it.
+func startProc(argv func(wire.Nonce) []string, env []string, memory uint64) (_ *proc, err error) {
+	var nonce wire.Nonce
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nil, fmt.Errorf("nonce: %w", err)
+	}
 	var pipes [6]*os.File // each pipe's read end, then its write end
 	defer func() {
 		if err != nil {
@@ -67,8 +71,9 @@ func startProc(command []string, hello wire.Hello) (_ *proc, err error) {
 			return nil, fmt.Errorf("pipe for a worker: %w", err)
 		}
 	}
+	command := argv(nonce)
 	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it outlives the call that starts it; close ends it
-	cmd.Env = startEnv()
+	cmd.Env = env
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stderr = pipes[0], pipes[5]
 	cmd.ExtraFiles = []*os.File{pipes[3]}
@@ -78,23 +83,22 @@ func startProc(command []string, hello wire.Hello) (_ *proc, err error) {
 	}
 	closeAll(pipes[0], pipes[3], pipes[5])
 
-	p := &proc{cmd: cmd, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), memory: hello.MemoryBytes, done: make(chan struct{})}
+	p := &proc{
+		cmd: cmd, nonce: nonce, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), memory: memory, done: make(chan struct{}),
+	}
 	go p.reap(pipes[4])
-	if _, err := rand.Read(p.nonce[:]); err != nil {
-		p.close()
-		return nil, fmt.Errorf("nonce: %w", err)
-	}
-	var e wire.Encoder
-	e.Hello(hello)
-	if err := wire.WriteFrame(p.in, p.nonce, wire.KindHello, e.Buf); err != nil {
-		return nil, errors.Join(fmt.Errorf("greet a worker: %w", err), p.close())
-	}
 	return p, nil
 }
 
-// startEnv is a worker's whole environment. Most workers live for less than the program takes to start, and nothing of what
-// its packages set up can be collected; the worker sets the pace of its collector before it loads a source.
-func startEnv() []string { return []string{"GOGC=off", "GOMAXPROCS=1"} }
+// hello sends the first message, the layers and limits that the process is to take on.
+func (p *proc) hello(m wire.Hello) error {
+	var e wire.Encoder
+	e.Hello(m)
+	if err := wire.WriteFrame(p.in, p.nonce, wire.KindHello, e.Buf); err != nil {
+		return errors.Join(fmt.Errorf("greet a worker: %w", err), p.close())
+	}
+	return nil
+}
 
 func closeAll(files ...*os.File) {
 	for _, f := range files {

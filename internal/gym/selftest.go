@@ -34,7 +34,7 @@ func (p *Pool) selfTest(ctx context.Context) error {
 
 // probe lets a fresh worker try its cage from the inside.
 func (p *Pool) probe(ctx context.Context) error {
-	proc, err := p.spawner.take(ctx)
+	proc, err := p.take(ctx, launch{runtime: RuntimeStarlark})
 	if err != nil {
 		var refused *refusal
 		if errors.As(err, &refused) {

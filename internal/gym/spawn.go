@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
 // greetTimeout is how long a fresh process may take to confine itself.
@@ -17,8 +16,7 @@ const greetTimeout = 20 * time.Second
 // spawner starts processes on one thread of its own, which lives until the last of them is gone. It keeps some ready, so
 // that opening a worker does not wait for a process to start.
 type spawner struct {
-	command []string
-	hello   wire.Hello
+	begin   func() (*proc, error)
 	want    chan struct{}
 	ready   chan spawned
 	quit    chan struct{}
@@ -33,9 +31,10 @@ type spawned struct {
 	err  error
 }
 
-func newSpawner(command []string, hello wire.Hello, spares, most int) *spawner {
+// newSpawner keeps spares processes ready, of at most most that are wanted at a time. Begin starts one.
+func newSpawner(begin func() (*proc, error), spares, most int) *spawner {
 	return &spawner{
-		command: command, hello: hello, spares: spares,
+		begin: begin, spares: spares,
 		want: make(chan struct{}, spares+most), ready: make(chan spawned, spares+most),
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -61,7 +60,7 @@ func (s *spawner) run() {
 			s.surplus.Add(-1)
 			continue
 		}
-		p, err := startProc(s.command, s.hello)
+		p, err := s.begin()
 		select {
 		case s.ready <- spawned{p, err}:
 		case <-s.quit:

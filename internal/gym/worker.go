@@ -14,9 +14,10 @@ import (
 // Worker plays episodes of one source in one process at a time. Reset, Step and Drop may be called from several
 // goroutines and run one after the other; Close may be called at any time and ends a call that is under way.
 type Worker struct {
-	pool *Pool
-	src  Source
-	meta Meta
+	pool   *Pool
+	src    Source
+	launch launch
+	meta   Meta
 
 	// calls serialises what uses the following.
 	calls    sync.Mutex
@@ -83,7 +84,7 @@ func (w *Worker) fresh(ctx context.Context) (*proc, error) {
 			return nil, err
 		}
 	}
-	p, err := w.pool.spawner.take(ctx)
+	p, err := w.pool.take(ctx, w.launch)
 	if err != nil {
 		return nil, err
 	}
