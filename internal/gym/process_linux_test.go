@@ -97,7 +97,7 @@ func TestWorkerFromOutside(t *testing.T) {
 			t.Errorf("descriptor %s is %s", fd, to)
 		}
 	}
-	want := strings.Join(startEnv(), "\x00") + "\x00"
+	want := strings.Join(starlarkEnv(), "\x00") + "\x00"
 	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err != nil || string(env) != want {
 		t.Errorf("environment %q, %v", env, err)
 	}
