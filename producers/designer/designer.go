@@ -21,7 +21,7 @@ import (
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
-// Settings is what a Designer works with. All fields are required.
+// Settings is what a Designer works with. All fields but Pool are required.
 type Settings struct {
 	Run       runs.Run
 	Log       producers.Appender
@@ -32,6 +32,7 @@ type Settings struct {
 	Documents Documents
 	Source    *observe.Source
 	Poison    *deadletter.Writer
+	Pool      []Pooled // designer fixed:POOL: what slots are filled with; empty: the policy designs
 }
 
 // Designer answers the design requests of one run. It may be used concurrently.
@@ -48,6 +49,12 @@ func New(ledger *Ledger, set Settings) *Designer {
 // Design takes one slot from its request to its end: an accepted design, or the rejection of the last attempt. It
 // returns when all of it is acknowledged; an error means that the slot is unfinished and Design must be called again.
 func (d *Designer) Design(ctx context.Context, req *spadepb.DesignRequested) error {
+	if len(d.Pool) > 0 {
+		if err := d.draw(ctx, req); err != nil {
+			return fmt.Errorf("fill iteration %d slot %d: %w", req.GetIteration(), req.GetSlot(), err)
+		}
+		return nil
+	}
 	previous := attempt{}
 	for i := range int(max(1, d.Run.Config.GetMaxAttempts())) {
 		done, next, err := d.attempt(ctx, req, i, previous)

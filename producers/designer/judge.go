@@ -3,6 +3,7 @@ package designer
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -179,14 +180,19 @@ func (d *Designer) accept(
 
 // envSeeds are the seeds the environment will be played on.
 func (d *Designer) envSeeds(designed *spadepb.EnvironmentDesigned) []uint64 {
-	seeds := make([]uint64, d.Run.Config.GetEnvSeeds())
-	for i := range seeds {
-		seeds[i] = seed.Derive(d.Run.Seed, seed.Key{
-			Purpose: "env-seed", Iteration: int(designed.GetIteration()),
-			Slot: int(designed.GetSlot()), Attempt: int(designed.GetAttempt()), Index: i,
-		})
+	from, to := SeedRange(designed)
+	return seed.Between(d.Run.Seed, seed.Key{
+		Purpose: "env-seed", Iteration: int(designed.GetIteration()),
+		Slot: int(designed.GetSlot()), Attempt: int(designed.GetAttempt()),
+	}, from, to, int(d.Run.Config.GetEnvSeeds()))
+}
+
+// SeedRange is the env seeds that an environment may be played on, both ends included.
+func SeedRange(designed *spadepb.EnvironmentDesigned) (from, to uint64) {
+	if !designed.GetSeedsBounded() {
+		return 0, math.MaxUint64
 	}
-	return seeds
+	return designed.GetSeedFrom(), max(designed.GetSeedFrom(), designed.GetSeedTo())
 }
 
 func novelty(near []Neighbour) (novelty float64, nearest []byte, similarity float64) {

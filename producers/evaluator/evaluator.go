@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/play"
@@ -42,7 +43,7 @@ type Worker interface {
 
 // Workers starts workers. It may be called concurrently.
 type Workers interface {
-	Open(ctx context.Context, runtime, code string) (Worker, error)
+	Open(ctx context.Context, src gym.Source) (Worker, error)
 }
 
 // Overlap finds what the designer built nearest to a task, so that a report can tell held-out from seen.
@@ -94,7 +95,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, version, remembered int64) err
 func (e *Evaluator) task(ctx context.Context, version, remembered int64, i int) error {
 	started := time.Now()
 	task := e.Tasks[i]
-	worker, err := e.Workers.Open(ctx, task.Runtime, task.Code)
+	worker, err := e.Workers.Open(ctx, gym.Source{Runtime: task.Runtime, Code: task.Code})
 	if err != nil {
 		return fmt.Errorf("open worker: %w", err)
 	}

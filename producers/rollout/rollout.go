@@ -33,7 +33,7 @@ type Worker interface {
 
 // Workers starts workers. It may be called concurrently.
 type Workers interface {
-	Open(ctx context.Context, runtime, code string) (Worker, error)
+	Open(ctx context.Context, src gym.Source) (Worker, error)
 }
 
 // Settings is what a Player works with. All fields are required.
@@ -84,7 +84,9 @@ func (p *Player) arm(
 		return nil, nil
 	}
 	started := time.Now()
-	worker, err := p.Workers.Open(ctx, design.GetRuntime(), design.GetCode())
+	worker, err := p.Workers.Open(ctx, gym.Source{
+		Runtime: design.GetRuntime(), Code: design.GetCode(), Package: design.GetPackageSet(),
+	})
 	var refused *gym.SourceError
 	if errors.As(err, &refused) {
 		return p.dropped(ok, arm, n, refused.Error(), started)

@@ -56,8 +56,8 @@ type openWorker struct{ *gym.Worker }
 
 func (w openWorker) Close() { _ = w.Worker.Close() }
 
-func (p pool) Open(ctx context.Context, runtime, code string) (Worker, error) {
-	w, err := p.Pool.Open(ctx, gym.Source{Runtime: runtime, Code: code})
+func (p pool) Open(ctx context.Context, src gym.Source) (Worker, error) {
+	w, err := p.Pool.Open(ctx, src)
 	if err != nil {
 		return nil, err
 	}

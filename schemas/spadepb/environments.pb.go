@@ -331,12 +331,13 @@ type EnvironmentDesigned struct {
 	CompletionTokens int32                  `protobuf:"varint,19,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
 	StopReason       string                 `protobuf:"bytes,20,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	Model            string                 `protobuf:"bytes,21,opt,name=model,proto3" json:"model,omitempty"`
-	Package          string                 `protobuf:"bytes,22,opt,name=package,proto3" json:"package,omitempty"` // fixed pools: the installed package that the source needs; empty for none
+	Package          string                 `protobuf:"bytes,22,opt,name=package,proto3" json:"package,omitempty"` // fixed pools: distribution that the environment comes from; empty for none
 	PackageVersion   string                 `protobuf:"bytes,23,opt,name=package_version,json=packageVersion,proto3" json:"package_version,omitempty"`
 	SeedsBounded     bool                   `protobuf:"varint,24,opt,name=seeds_bounded,json=seedsBounded,proto3" json:"seeds_bounded,omitempty"` // fixed pools: only the env seeds of the following range are played
 	SeedFrom         uint64                 `protobuf:"varint,25,opt,name=seed_from,json=seedFrom,proto3" json:"seed_from,omitempty"`             // first env seed
 	SeedTo           uint64                 `protobuf:"varint,26,opt,name=seed_to,json=seedTo,proto3" json:"seed_to,omitempty"`                   // last env seed, included
 	Name             string                 `protobuf:"bytes,27,opt,name=name,proto3" json:"name,omitempty"`                                      // fixed pools: what the environment is called there
+	PackageSet       string                 `protobuf:"bytes,29,opt,name=package_set,json=packageSet,proto3" json:"package_set,omitempty"`        // fixed pools: set of installed packages that the source needs
 	PoolEnvId        []byte                 `protobuf:"bytes,28,opt,name=pool_env_id,json=poolEnvId,proto3" json:"pool_env_id,omitempty"`         // designer fixed:POOL: the environment of the pool that this is
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -557,6 +558,13 @@ func (x *EnvironmentDesigned) GetSeedTo() uint64 {
 func (x *EnvironmentDesigned) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *EnvironmentDesigned) GetPackageSet() string {
+	if x != nil {
+		return x.PackageSet
 	}
 	return ""
 }
@@ -987,7 +995,7 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"similarity\";\n" +
 	"\vChatMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\x9d\a\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\"\xbe\a\n" +
 	"\x13EnvironmentDesigned\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\fR\x05runId\x12\x15\n" +
 	"\x06env_id\x18\x02 \x01(\fR\x05envId\x12\x1c\n" +
@@ -1018,7 +1026,9 @@ const file_spade_v1_environments_proto_rawDesc = "" +
 	"\rseeds_bounded\x18\x18 \x01(\bR\fseedsBounded\x12\x1b\n" +
 	"\tseed_from\x18\x19 \x01(\x04R\bseedFrom\x12\x17\n" +
 	"\aseed_to\x18\x1a \x01(\x04R\x06seedTo\x12\x12\n" +
-	"\x04name\x18\x1b \x01(\tR\x04name\x12\x1e\n" +
+	"\x04name\x18\x1b \x01(\tR\x04name\x12\x1f\n" +
+	"\vpackage_set\x18\x1d \x01(\tR\n" +
+	"packageSet\x12\x1e\n" +
 	"\vpool_env_id\x18\x1c \x01(\fR\tpoolEnvId\"0\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +

@@ -7,4 +7,6 @@ const (
 	HiddenShare = "hidden_share"
 	// KindShare is the share of the recent accepted designs that are of one kind with this one, in [0, 1].
 	KindShare = "kind_share"
+	// HintBytes is the size of the longest hint that was seen, 0 where the environment gives none.
+	HintBytes = "hint_bytes"
 )

@@ -55,7 +55,7 @@ func environmentEvents() *Table {
 			col("stop_reason", typLow, "why generation ended; designed only"),
 			col("model", typLow, "model that designed; designed only"),
 			in("ms", "design_ms", typFloatNull, "time the design took; designed only"),
-			col("package", typString, "fixed pools: installed package that the source needs; designed only"),
+			col("package", typString, "fixed pools: distribution that the environment comes from; designed only"),
 			col("package_version", typString, "fixed pools: its version; designed only"),
 			col("sandbox_tier", typLow, "sandbox the gate ran in"),
 			col("worker", typLow, "worker that made the event"),

@@ -32,7 +32,7 @@ func environmentsView() View {
 			in("tokens", "prompt_tokens", typInt32, "length of the prompt"),
 			in("tokens", "completion_tokens", typInt32, "length of the completion"),
 			in("ms", "design_ms", typFloatNull, "time the design took; NULL when it was not observed"),
-			col("package", typString, "fixed pools: installed package that the source needs"),
+			col("package", typString, "fixed pools: distribution that the environment comes from"),
 			col("package_version", typString, "fixed pools: its version"),
 			col("sandbox_tier", typLow, "sandbox the gate ran in"),
 			col("designed_event_id", typUUIDNull, "event of the design"),

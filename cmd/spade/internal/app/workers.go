@@ -22,8 +22,8 @@ func (w worker) Meta() wire.Meta { return w.Worker.Meta() }
 type rolloutWorkers struct{ pool *gym.Pool }
 
 // Open starts a worker with a source loaded.
-func (p rolloutWorkers) Open(ctx context.Context, runtime, code string) (rollout.Worker, error) {
-	w, err := p.pool.Open(ctx, gym.Source{Runtime: runtime, Code: code})
+func (p rolloutWorkers) Open(ctx context.Context, src gym.Source) (rollout.Worker, error) {
+	w, err := p.pool.Open(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func (p rolloutWorkers) Open(ctx context.Context, runtime, code string) (rollout
 type evaluationWorkers struct{ pool *gym.Pool }
 
 // Open starts a worker with a source loaded.
-func (p evaluationWorkers) Open(ctx context.Context, runtime, code string) (evaluator.Worker, error) {
-	w, err := p.pool.Open(ctx, gym.Source{Runtime: runtime, Code: code})
+func (p evaluationWorkers) Open(ctx context.Context, src gym.Source) (evaluator.Worker, error) {
+	w, err := p.pool.Open(ctx, src)
 	if err != nil {
 		return nil, err
 	}
