@@ -1,0 +1,115 @@
+"""reasoning-gym: one question, one answer, scored by the dataset's own score_answer."""
+
+import json
+import sys
+
+from . import life, satisfy, trees
+from .absent import stand_in
+from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, unit
+
+stand_in("drawsvg", "rich", "rich.panel", "rich.table", "rich.text")
+for _name, _module in (("pycosat", satisfy), ("cellpylib", life), ("zss", trees)):
+    sys.modules.setdefault(_name, _module)
+
+from reasoning_gym.factory import DATASETS, create_dataset  # noqa: E402
+import reasoning_gym  # noqa: E402,F401  (registers the datasets)
+
+# reasoning_gym.__version__ lags behind; the installed distribution is what the source names.
+DISTRIBUTION = "reasoning_gym"
+
+_SEEDS = (0, 2**31 - 1)
+_LEAK_WORD = 4  # as the acceptance gate counts
+
+
+def make(name, version, seeds, **options):
+    """The class of a dataset: the env seed is the dataset's seed and the question its first item."""
+    check_version(DISTRIBUTION, version)
+    return single_turn("reasoning-gym", name, seeds, options)
+
+
+def single_turn(package, name, seeds, options):
+    if name not in DATASETS:
+        raise PoolError("%s has no dataset %s" % (package, name))
+
+    class Env(_Env):
+        META = {"title": "%s of %s" % (name, package), "kind": "reasoning", "max_steps": 1}
+        _name, _seeds, _options = name, tuple(seeds), options
+
+    return Env
+
+
+class _Env:
+    def reset(self, seed):
+        self._seed = fold(seed, self._seeds)
+        self._generators = Generators(self._seed)
+        self._answer = None
+        with self._generators:
+            self._dataset, self._item = self._build()
+        if not isinstance(self._item.get("question"), str):
+            raise PoolError("the question is %r" % type(self._item.get("question")).__name__)
+        return self._item["question"], {}
+
+    def step(self, action):
+        self._answer = action.strip()
+        with self._generators:
+            score = unit(self._dataset.score_answer(self._answer, self._item))
+        return "", score, True, False, {}
+
+    def verify(self):
+        """Scores what was answered against the item, made anew from the seed: nothing that step touched is used."""
+        if self._answer is None:
+            return 0.0
+        with Generators(self._seed):
+            dataset, item = self._build()
+            return unit(dataset.score_answer(self._answer, item))
+
+    def hint(self):
+        """The dataset's answer. Where the question holds words of it, letter by letter: the secret is which they are."""
+        answer = self._known()
+        if answer is None:
+            return ""
+        asked = set(_words(self._item["question"]))
+        if any(len(word) >= _LEAK_WORD and word in asked for word in _words(answer)):
+            return "The answer, character by character: " + " ".join(_spelled(answer))
+        return "The answer: " + answer
+
+    def solve(self):
+        answer = self._known()
+        return [] if answer is None else [answer]
+
+    def state(self):
+        return {
+            "question": digest(self._item["question"]), "answer": self._answer,
+            "item": digest(json.dumps(self._item.get("metadata"), sort_keys=True, default=repr)),
+        }
+
+    def _known(self):
+        answer = self._item.get("answer")
+        return answer if isinstance(answer, str) else None if answer is None else str(answer)
+
+    def _build(self):
+        dataset = create_dataset(self._name, seed=self._seed, size=1, **self._options)
+        return dataset, dataset[0]
+
+
+def _words(text):
+    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
+
+
+def _spelled(text):
+    for c in text:
+        yield {" ": "(space)", "\n": "(newline)"}.get(c, c)
+
+
+def reasons():
+    """Datasets that are no environment by themselves."""
+    return {"composite": "it is a mixture of other datasets that its user has to name"}
+
+
+def _list():
+    absent = reasons()
+    entries = [entry(name, *_SEEDS) for name in sorted(DATASETS) if name not in absent]
+    return installed_version(DISTRIBUTION), entries, [missing(name, absent[name]) for name in sorted(absent)]
+
+
+Catalogue = catalogue("The datasets of reasoning-gym", _list)
