@@ -25,8 +25,8 @@ func Apply(spec Spec) (Layer, error) {
 		{Descriptors, closeDescriptors, "mount /proc"},
 		{Rlimits, setRlimits, "raise the hard limits of the calling shell, see ulimit -aH"},
 		{NoNewPrivs, func(Spec) error { return setNoNewPrivs() }, "needs Linux 3.5 or newer"},
-		{Landlock, func(Spec) error { return restrictLandlock() }, "needs Linux 5.13 or newer with landlock in the lsm= list"},
-		{Seccomp, func(Spec) error { return installSeccomp() }, "needs a kernel with CONFIG_SECCOMP_FILTER on " + seccompArchs},
+		{Landlock, func(Spec) error { return restrictLandlock() }, landlockRemedy},
+		{Seccomp, func(Spec) error { return installSeccomp() }, seccompRemedy},
 	}
 	var have Layer
 	for _, s := range steps {

@@ -8,13 +8,22 @@ import (
 // Layer is a set of layers.
 type Layer uint32
 
-// The layers, in the order in which [Apply] takes them on.
+// The layers, the first five in the order in which [Apply] takes them on. The others need help from the parent: it starts
+// the process in new namespaces and puts it in a control group. Their numbers are part of the worker protocol.
 const (
 	Descriptors Layer = 1 << iota
 	Rlimits
 	NoNewPrivs
 	Landlock
 	Seccomp
+	// Namespaces: own users, processes, mounts, network, System V objects, host name and control groups.
+	Namespaces
+	// Root: a read-only file system of a few mounts, in place of the machine's.
+	Root
+	// Privileges: no capability, now or later, and an unprivileged user where the parent may choose one.
+	Privileges
+	// Cgroup: limits on memory, swap and threads of all processes together.
+	Cgroup
 )
 
 var layerNames = []struct {
@@ -26,6 +35,10 @@ var layerNames = []struct {
 	{NoNewPrivs, "no_new_privs"},
 	{Landlock, "landlock"},
 	{Seccomp, "seccomp"},
+	{Namespaces, "namespaces"},
+	{Root, "root"},
+	{Privileges, "privileges"},
+	{Cgroup, "cgroup"},
 }
 
 // Has reports whether every layer of want is in l.

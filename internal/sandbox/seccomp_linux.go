@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const seccompArchs = "amd64 or arm64"
+const seccompRemedy = "needs a kernel with CONFIG_SECCOMP_FILTER on amd64 or arm64"
 
 // Offsets in struct seccomp_data; the low half of an argument on the little-endian machines that we support.
 const (
@@ -127,8 +127,21 @@ func namesMemory(f *filter) {
 	f.ret(retAllow)
 }
 
-// program is the whole allow-list for the process pid.
+// program is the whole allow-list of a Go worker, the process pid.
 func program(pid uint32) filter {
+	f := begin()
+	f.always(allowed)
+	f.always(allowedArch)
+	f.when(unix.SYS_MMAP, noExec)
+	f.when(unix.SYS_MPROTECT, noExec)
+	f.when(unix.SYS_CLONE, threadsOnly)
+	f.when(unix.SYS_TGKILL, ownProcess(pid))
+	f.when(unix.SYS_PRCTL, namesMemory)
+	return f.end()
+}
+
+// begin refuses calls of other instruction sets; the accumulator holds the call's number after it.
+func begin() filter {
 	var f filter
 	f.load(offArch)
 	f.unlessEqual(auditArch, retKill)
@@ -136,17 +149,17 @@ func program(pid uint32) filter {
 	if runtime.GOARCH == "amd64" {
 		f.ifAtLeast(x32Bit, retKill)
 	}
-	for _, nr := range allowed {
+	return f
+}
+
+func (f *filter) always(calls []uint32) {
+	for _, nr := range calls {
 		f.ifEqual(nr, retAllow)
 	}
-	for _, nr := range allowedArch {
-		f.ifEqual(nr, retAllow)
-	}
-	f.when(unix.SYS_MMAP, noExec)
-	f.when(unix.SYS_MPROTECT, noExec)
-	f.when(unix.SYS_CLONE, threadsOnly)
-	f.when(unix.SYS_TGKILL, ownProcess(pid))
-	f.when(unix.SYS_PRCTL, namesMemory)
+}
+
+// end refuses everything that nothing before has allowed.
+func (f filter) end() filter {
 	// A C library tries clone3 first; its flags lie in memory that a filter cannot read. ENOSYS makes it use clone.
 	f.ifEqual(unix.SYS_CLONE3, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS))
 	for _, nr := range killed {
@@ -161,7 +174,11 @@ func installSeccomp() error {
 	if auditArch == 0 {
 		return fmt.Errorf("no allow-list for %s", runtime.GOARCH)
 	}
-	f := program(uint32(unix.Getpid()))
+	return program(uint32(unix.Getpid())).install()
+}
+
+// install puts a filter on every thread.
+func (f filter) install() error {
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&prog)))

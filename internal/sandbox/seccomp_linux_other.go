@@ -4,4 +4,4 @@ package sandbox
 
 const auditArch = 0
 
-var allowedArch = []uint32{}
+var allowedArch, programCallsArch = []uint32{}, []uint32{}

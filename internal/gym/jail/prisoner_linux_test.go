@@ -1,0 +1,154 @@
+package jail
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/gym/python"
+	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/internal/sandbox"
+)
+
+// The layers of a Python worker that a process can take on without control groups.
+const every = sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Landlock | sandbox.Seccomp |
+	sandbox.Namespaces | sandbox.Root | sandbox.Privileges
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == Command {
+		os.Exit(Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+var interpreter = sync.OnceValues(func() (python.Interpreter, error) {
+	return python.Find(context.Background(), "python3")
+})
+
+// prisoner is one run of a Python script in a jail.
+type prisoner struct {
+	layers sandbox.Layer
+	// mounts are more than the interpreter's and the script's own.
+	mounts []sandbox.Mount
+	memory uint64
+	// fds are open in the parent and inherited by a careless program: 4 and up.
+	inherit []*os.File
+	// started is called once the process exists and before it is told to begin.
+	started func(pid int)
+	// during is called while the script runs.
+	during func(cmd *exec.Cmd)
+	limit  time.Duration
+}
+
+type fate struct {
+	out, err, results string
+	state             *os.ProcessState
+	timedOut          bool
+}
+
+// run executes a script, to which args are sys.argv[1:].
+func (p prisoner) run(t *testing.T, script string, args ...string) fate {
+	t.Helper()
+	python, err := interpreter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "attack.py")
+	if err := errors.Join(os.WriteFile(file, []byte(script), 0o644), openUp(dir)); err != nil { //nolint:gosec // no secret
+		t.Fatal(err)
+	}
+	o := Options{
+		Program: python.Path, Args: append([]string{"-S", "-s", "-B", "-X", "utf8", file}, args...),
+		Env: []string{"PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"}, Worker: map[string]any{},
+		Mounts: append([]sandbox.Mount{{From: dir}}, p.mounts...), Hidden: python.Hidden,
+		ScratchBytes: 4 << 20, Threads: 32, StackBytes: 8 << 20,
+	}
+	for _, m := range python.Mounts {
+		o.Mounts = append(o.Mounts, sandbox.Mount{From: m.From, To: m.At})
+	}
+	argument, err := o.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.execute(t, argument)
+}
+
+// openUp lets everyone through the folders of a test, for a prisoner may be nobody.
+func openUp(dir string) error {
+	for ; dir != "/" && dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // no secret
+			return err
+		}
+	}
+	return nil
+}
+
+func (p prisoner) execute(t *testing.T, argument string) fate {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), or(p.limit, 20*time.Second))
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, self, Command, argument)
+	cmd.SysProcAttr = sandbox.ProcessAttr(p.layers)
+	cmd.SysProcAttr.Pdeathsig = 0 // the thread that starts it may end before
+	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	var out, errs, results bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.ExtraFiles = append([]*os.File{w}, p.inherit...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if p.started != nil {
+		p.started(cmd.Process.Pid)
+	}
+	var e wire.Encoder
+	e.Hello(wire.Hello{Require: uint32(p.layers), MemoryBytes: or(p.memory, 256<<20), CPUSeconds: 60, OpenFiles: 64})
+	if err := wire.WriteFrame(in, wire.Nonce{1}, wire.KindHello, e.Buf); err != nil {
+		t.Fatal(err)
+	}
+	if p.during != nil {
+		p.during(cmd)
+	}
+	_ = in.Close()
+	_ = cmd.Wait()
+	_, _ = results.ReadFrom(r)
+	return fate{out.String(), errs.String(), results.String(), cmd.ProcessState, ctx.Err() != nil}
+}
+
+func mountsOf(paths ...string) []sandbox.Mount {
+	var mounts []sandbox.Mount
+	for _, p := range paths {
+		mounts = append(mounts, sandbox.Mount{From: p})
+	}
+	return mounts
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}

@@ -1,0 +1,182 @@
+package sandbox
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// programFD is the descriptor by which the program's file is executed, above every limit on descriptors that a program gets.
+const programFD = 1000
+
+// Enter confines the calling process and makes it the program. It returns only with an error. The caller must have locked
+// its goroutine to its thread, and nothing else may run in the process.
+func Enter(p Program) error {
+	nobody := unix.Geteuid() == 0 && canMapNobody() // before the root changes and /proc is gone
+	var have Layer
+	steps := []struct {
+		layer  Layer
+		take   func() error
+		remedy string
+	}{
+		{Namespaces, func() error { return nil }, ""}, // by being started
+		{Cgroup, func() error { return nil }, ""},     // by the parent, before the first message
+		{Root, func() error { return enterRoot(p) }, "needs Linux 5.4 or newer, and leave to mount in a namespace of its own"},
+		{Privileges, func() error { return dropPrivileges(nobody) }, "needs Linux 4.3 or newer"},
+		{NoNewPrivs, setNoNewPrivs, "needs Linux 3.5 or newer"},
+	}
+	for _, s := range steps {
+		if !p.Layers.Has(s.layer) {
+			continue
+		}
+		if err := s.take(); err != nil {
+			return &MissingError{Layer: s.layer, Remedy: s.remedy, Err: err}
+		}
+		have |= s.layer
+	}
+	fd, err := openProgram(p.Path)
+	if err != nil {
+		return err
+	}
+	if err := p.limit(fd); err != nil {
+		return &MissingError{Layer: Descriptors | Rlimits, Remedy: "raise the hard limits of the calling shell, see ulimit -aH", Err: err}
+	}
+	have |= p.Layers & (Descriptors | Rlimits)
+	if (p.Layers | p.Want).Has(Landlock) {
+		err := restrictLandlock(landlockRules(p)...)
+		if err != nil && p.Layers.Has(Landlock) {
+			return &MissingError{Layer: Landlock, Remedy: landlockRemedy, Err: err}
+		}
+		if err == nil {
+			have |= Landlock
+		}
+	}
+	return p.become(fd, have|p.Layers&Seccomp)
+}
+
+// openProgram opens the executable at a number of its own.
+func openProgram(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", path, err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, err
+	}
+	number := int(min(programFD, limit.Cur-1))
+	if err := unix.Dup3(fd, number, unix.O_CLOEXEC); err != nil {
+		return 0, fmt.Errorf("move descriptor of %s: %w", path, err)
+	}
+	return number, unix.Close(fd)
+}
+
+// limit takes on the limits of the process. The descriptors that are not kept are closed when the program is executed, for
+// until then the Go runtime may use its own.
+func (p Program) limit(fd int) error {
+	if p.Layers.Has(Descriptors) {
+		if err := closeOnExec(p.KeepDescriptors); err != nil {
+			return fmt.Errorf("mark descriptors: %w", err)
+		}
+	}
+	if !p.Layers.Has(Rlimits) {
+		return nil
+	}
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: p.ScratchBytes, unix.RLIMIT_MSGQUEUE: 0, unix.RLIMIT_MEMLOCK: 0}
+	for which, value := range map[int]uint64{
+		unix.RLIMIT_CPU: p.CPUSeconds, unix.RLIMIT_STACK: p.StackBytes,
+		unix.RLIMIT_NOFILE: min(p.OpenFiles, uint64(fd)), unix.RLIMIT_NPROC: p.threadLimit(),
+	} {
+		if value > 0 {
+			limits[which] = value
+		}
+	}
+	if p.MemoryBytes > 0 {
+		limits[unix.RLIMIT_DATA] = p.MemoryBytes
+	}
+	for which, value := range limits {
+		if err := lower(which, value); err != nil {
+			return fmt.Errorf("limit %d: %w", which, err)
+		}
+	}
+	return nil
+}
+
+// lower sets a limit, or leaves it where it is lower already.
+func lower(which int, value uint64) error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(which, &now); err != nil {
+		return err
+	}
+	value = min(value, now.Max)
+	return unix.Setrlimit(which, &unix.Rlimit{Cur: value, Max: value})
+}
+
+// threadLimit is a limit on the user's processes, which counts threads. Before Linux 5.14 all processes of the user on the
+// machine count, in whatever namespace, so that the number has no meaning there.
+func (p Program) threadLimit() uint64 {
+	if !p.Layers.Has(Namespaces) || !kernelAtLeast(5, 14) {
+		return 0
+	}
+	return p.Threads
+}
+
+func kernelAtLeast(major, minor int) bool {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return false
+	}
+	var a, b int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &a, &b); err != nil {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
+
+func closeOnExec(first int) error {
+	err := unix.CloseRange(uint(first), 1<<31-1, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	var limit unix.Rlimit // before Linux 5.11
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	for fd := first; fd < int(min(limit.Cur, 1<<20)); fd++ {
+		unix.CloseOnExec(fd)
+	}
+	return nil
+}
+
+// become installs the filter and executes the program in the next instruction, so that nothing of this process runs
+// under a filter that is not made for it.
+func (p Program) become(fd int, have Layer) error {
+	argv, err := syscall.SlicePtrFromStrings(p.Args(have))
+	if err != nil {
+		return err
+	}
+	env, err := syscall.SlicePtrFromStrings(p.Env)
+	if err != nil {
+		return err
+	}
+	empty, err := unix.BytePtrFromString("")
+	if err != nil {
+		return err
+	}
+	if p.Layers.Has(Seccomp) {
+		if auditArch == 0 {
+			return &MissingError{Layer: Seccomp, Remedy: seccompRemedy, Err: unix.ENOTSUP}
+		}
+		if err := interpreterFilter(uint32(unix.Getpid()), uint32(fd)).install(); err != nil {
+			return &MissingError{Layer: Seccomp, Remedy: seccompRemedy, Err: err}
+		}
+	}
+	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(empty)),
+		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0)
+	runtime.KeepAlive(argv)
+	runtime.KeepAlive(env)
+	return fmt.Errorf("execute %s: %w", p.Path, errno)
+}
