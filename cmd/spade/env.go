@@ -13,7 +13,9 @@ import (
 )
 
 func newEnv(c *cli) *cobra.Command {
-	return group("env", "Check and play an environment's source", newEnvCheck(c), newEnvPlay(c))
+	cmd := group("env", "Check, play and import environments", newEnvCheck(c), newEnvPlay(c), newEnvImport(c))
+	addWorkerFlags(cmd)
+	return cmd
 }
 
 func newEnvPlay(c *cli) *cobra.Command {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/seed256f7767/spade/internal/secret"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -18,6 +20,7 @@ type Config struct {
 	Run         Run        `key:"run"`
 	Log         Log        `key:"log"`
 	Sandbox     Sandbox    `key:"sandbox"`
+	Python      Python     `key:"python"`
 	Plugin      Plugin     `key:"plugin"`
 	Kafka       Kafka      `key:"kafka"`
 	ClickHouse  ClickHouse `key:"clickhouse"`
@@ -36,8 +39,8 @@ type Run struct {
 	HintBudget          int      `key:"hint_budget" help:"hinted episodes of an environment, over all its seeds; 0 = as many as plain ones"`
 	MaxAttempts         int      `key:"max_attempts" help:"designs a slot may take; 1 = no repair"`
 	MaxPolicyLag        int      `key:"max_policy_lag" help:"versions an iteration may start early; 0 = on-policy"`
-	Designer            string   `key:"designer" help:"policy or uniform; fixed:POOL is not there yet"`
-	Runtime             string   `key:"runtime" help:"language of the environments: starlark; python is not there yet"`
+	Designer            string   `key:"designer" help:"policy, uniform, or fixed:POOL to play the environments that spade env import brought in under that name"`
+	Runtime             string   `key:"runtime" help:"language of the environments that are designed: starlark or python"`
 	DocumentsPerDesign  int      `key:"documents_per_design" help:"documents a design is grounded in"`
 	RecalledPerDesign   int      `key:"recalled_per_design" help:"neighbours recalled from the environment memory"`
 	DuplicateThreshold  float64  `key:"duplicate_threshold" help:"cosine from which a design is a near-duplicate"`
@@ -60,7 +63,7 @@ type Run struct {
 	EvalEvery           int      `key:"eval_every" help:"iterations between evaluations; 0 = only before and after"`
 	EvalSeeds           int      `key:"eval_seeds" help:"env seeds a suite's task is played on"`
 	Ablations           []string `key:"ablations" help:"parts switched off: dedup, grounding or memory"`
-	MaxStepsBudget      int      `key:"max_steps_budget" help:"Starlark steps one call may take"`
+	MaxStepsBudget      int      `key:"max_steps_budget" help:"interpreter steps one call of a Starlark source may take"`
 	NoHintArm           bool     `key:"no_hint_arm" help:"play no hinted arm and pay no regret: the no-hint baseline"`
 }
 
@@ -80,7 +83,13 @@ type Log struct {
 
 // Sandbox is how generated code is contained.
 type Sandbox struct {
-	Tier string `key:"tier" help:"full, or limits where the kernel has no more; a missing layer refuses to run"`
+	Tier string `key:"tier" flag:"sandbox" help:"full, limits (on resources only) or none; a layer of the tier that is missing here refuses to run"`
+}
+
+// Python is where the Python runtime is found. Nothing of it is needed while every environment is Starlark.
+type Python struct {
+	Interpreter string   `key:"interpreter" help:"the Python 3.10 or later that environments run in: a path or a name on the PATH"`
+	Packages    []string `key:"packages" help:"package sets that spade env install did not put in place, as NAME=FOLDER of its site-packages"`
 }
 
 // Plugin is how the trainer plugin is started.
@@ -120,6 +129,16 @@ type Embeddings struct {
 	Dim   int         `key:"dim" help:"dimensions the endpoint answers with"`
 }
 
+// PackageFolders are the site-packages folders by the names of their sets.
+func (p Python) PackageFolders() map[string]string {
+	folders := map[string]string{}
+	for _, item := range p.Packages {
+		name, folder, _ := strings.Cut(item, "=")
+		folders[name] = folder
+	}
+	return folders
+}
+
 // NewDefaultConfig is what holds when nothing is set: everything embedded, twenty iterations.
 func NewDefaultConfig() Config {
 	return Config{
@@ -137,5 +156,6 @@ func NewDefaultConfig() Config {
 		},
 		Log:     Log{Level: "warn", Format: "text"},
 		Sandbox: Sandbox{Tier: "full"},
+		Python:  Python{Interpreter: "python3"},
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 type Field struct {
 	Key    string // "run.env_seeds"
 	Env    string // "SPADE_RUN_ENV_SEEDS"
-	Flag   string // "env-seeds": the key without "run.", in dashes
+	Flag   string // "env-seeds": the key without "run.", in dashes, unless its field names another
 	Help   string
 	Secret bool
 	kind   kind
@@ -56,7 +57,7 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []Field {
 		}
 		k := kindOf(f)
 		all = append(all, Field{
-			Key: key, Env: EnvOf(key), Flag: flagOf(key), Help: f.Tag.Get("help"),
+			Key: key, Env: EnvOf(key), Flag: cmp.Or(f.Tag.Get("flag"), flagOf(key)), Help: f.Tag.Get("help"),
 			Secret: k == kindSecret, kind: k, index: at,
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
@@ -16,6 +17,7 @@ type Resolved struct {
 	Plugin         string
 	PluginVersion  string
 	Suites         []string // NAME@SHA-256
+	Pool           string   // designer fixed:POOL: NAME@DIGEST
 }
 
 // Semantic is the half of the configuration that, with the seed, determines a run's payloads.
@@ -38,8 +40,17 @@ func (c Config) Semantic(r Resolved) *spadepb.SemanticConfig {
 		AgentTemperature: run.AgentTemperature, DesignerTemperature: run.DesignerTemperature,
 		Suites: r.Suites, EvalEvery: int32(run.EvalEvery), EvalSeeds: int32(run.EvalSeeds),
 		Ablations: slices.Sorted(slices.Values(run.Ablations)), MaxStepsBudget: int64(run.MaxStepsBudget),
-		NoHintArm: run.NoHintArm,
+		NoHintArm: run.NoHintArm, Pool: r.Pool,
 	}
+}
+
+// FixedPool is the name of the pool that a run draws from instead of designing; empty for a run with a designer.
+func (r Run) FixedPool() string {
+	name, fixed := strings.CutPrefix(r.Designer, "fixed:")
+	if !fixed {
+		return ""
+	}
+	return name
 }
 
 // weights is sorted by name, as the message demands.

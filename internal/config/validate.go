@@ -25,7 +25,7 @@ func Choices(key string) []string {
 	case "run.group":
 		return []string{"seed", "env"}
 	case "sandbox.tier":
-		return []string{"full", "limits"}
+		return []string{"full", "limits", "none"}
 	case "log.level":
 		return []string{"debug", "info", "warn", "error"}
 	case "log.format":
@@ -84,6 +84,24 @@ func (c *checker) general() {
 	c.oneOf("log.level", c.l.Log.Level)
 	c.oneOf("log.format", c.l.Log.Format)
 	c.oneOf("sandbox.tier", c.l.Sandbox.Tier)
+	c.python()
+}
+
+func (c *checker) python() {
+	if c.l.Python.Interpreter == "" {
+		c.fail("python.interpreter", "names no program")
+	}
+	seen := map[string]bool{}
+	for _, item := range c.l.Python.Packages {
+		name, folder, found := strings.Cut(item, "=")
+		switch {
+		case !found || name == "" || folder == "":
+			c.fail("python.packages", "%q is not NAME=FOLDER", item)
+		case seen[name]:
+			c.fail("python.packages", "%q is there twice", name)
+		}
+		seen[name] = true
+	}
 }
 
 func (c *checker) run() {
@@ -145,15 +163,25 @@ func (c *checker) choices(r Run) {
 
 // name keeps run names printable and short: they stand in tables, file names and headers.
 func (c *checker) name(name string) {
-	if len(name) > 128 {
-		c.fail("run.name", "%d bytes, at most 128 are allowed", len(name))
+	if err := CheckName(name); err != nil {
+		c.fail("run.name", "%v", err)
+	}
+}
+
+// MaxName is how many bytes the name of a run or a pool may have.
+const MaxName = 128
+
+// CheckName says what is wrong with the name of a run or a pool.
+func CheckName(name string) error {
+	if len(name) > MaxName {
+		return fmt.Errorf("%d bytes, at most %d are allowed", len(name), MaxName)
 	}
 	for _, r := range name {
 		if !strconv.IsPrint(r) {
-			c.fail("run.name", "%q holds a character that cannot be printed", name)
-			return
+			return fmt.Errorf("%q holds a character that cannot be printed", name)
 		}
 	}
+	return nil
 }
 
 func (c *checker) services() {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,9 @@ var ErrDiffers = errors.New("a run of this name exists with another seed or conf
 // Check compares what a user asks for with the run of that name. The error wraps ErrDiffers and names every difference.
 func Check(run Run, spec Spec) error {
 	var differs []string
+	if kind := cmp.Or(spec.Kind, KindTrain); run.Started.GetKind() != kind {
+		differs = append(differs, fmt.Sprintf("kind is %s, asked for %s", run.Started.GetKind(), kind))
+	}
 	if run.Seed != spec.Seed {
 		differs = append(differs, fmt.Sprintf("seed is %d, asked for %d", run.Seed, spec.Seed))
 	}
@@ -25,6 +29,7 @@ func Check(run Run, spec Spec) error {
 		differs = append(differs, fmt.Sprintf("documents are %d, asked for %d that are not the same",
 			pinned.GetCount(), asked.GetCount()))
 	}
+	differs = append(differs, diffPool(run.Started.GetPool(), spec.Pool)...)
 	if differs == nil {
 		return nil
 	}

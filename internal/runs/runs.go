@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -40,6 +41,21 @@ type Spec struct {
 	Seed      uint64
 	Config    *spadepb.SemanticConfig
 	Documents []uuid.UUID
+	Kind      string               // empty: KindTrain
+	Pool      []*spadepb.PoolEntry // kind "pool": what is imported, sorted by name
+}
+
+// The kinds of runs that a user can ask for. One of KindPool only imports environments.
+const (
+	KindTrain = "train"
+	KindPool  = "pool"
+)
+
+// Setting is what was merely seen when a run was opened.
+type Setting struct {
+	Positions  Positions // the end of every partition before the run
+	Deployment string    // the other half of the configuration, as JSON without secrets
+	Tier       string    // sandbox tier that environments run in
 }
 
 // DefaultName is the name of a run that was given none: the same seed and configuration lead to the same run.
@@ -52,9 +68,8 @@ func DefaultName(seed uint64, config *spadepb.SemanticConfig) (string, error) {
 	return fmt.Sprintf("seed%d-%s", seed, hex.EncodeToString(sum[:4])), nil
 }
 
-// Start makes the event that opens a run. positions is the end of every partition before it; deployment is the other half
-// of the configuration, as JSON without secrets.
-func Start(spec Spec, source *observe.Source, positions Positions, deployment string) (event.Event, error) {
+// Start makes the event that opens a run.
+func Start(spec Spec, source *observe.Source, seen Setting) (event.Event, error) {
 	name := spec.Name
 	if name == "" {
 		var err error
@@ -64,14 +79,15 @@ func Start(spec Spec, source *observe.Source, positions Positions, deployment st
 	}
 	id := ids.Run(name)
 	obs := source.Stamp(time.Now())
-	obs.DeploymentJson = deployment
-	obs.Positions = flatten(positions)
+	obs.DeploymentJson, obs.SandboxTier = seen.Deployment, seen.Tier
+	obs.Positions = flatten(seen.Positions)
 	return event.New(topics.RunKey(id), id, 0, &spadepb.RunStarted{
 		RunId:        id[:],
 		Name:         name,
 		Seed:         spec.Seed,
 		Config:       spec.Config,
-		Kind:         "train",
+		Kind:         cmp.Or(spec.Kind, KindTrain),
+		Pool:         spec.Pool,
 		Documents:    Pin(spec.Documents),
 		Architecture: runtime.GOARCH,
 	}, obs)

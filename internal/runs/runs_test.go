@@ -27,7 +27,9 @@ func spec() Spec {
 
 func started(t *testing.T, s Spec) Run {
 	t.Helper()
-	ev, err := Start(s, observe.NewSource("test"), Positions{"spade.work": {1: 20, 0: 10}}, `{"data":".spade"}`)
+	ev, err := Start(s, observe.NewSource("test"), Setting{
+		Positions: Positions{"spade.work": {1: 20, 0: 10}}, Deployment: `{"data":".spade"}`, Tier: "tier",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

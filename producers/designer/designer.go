@@ -115,7 +115,7 @@ func (d *Designer) generate(
 	if err != nil {
 		return nil, err
 	}
-	messages := buildPrompt(grounds, previous)
+	messages := buildPrompt(d.Run.Config.GetRuntime(), grounds, previous)
 	key.Purpose = "design"
 	completions, err := d.Policy.Generate(ctx, policy.Designer, req.GetPolicyVersion(), []policy.Prompt{{
 		ID:       env.String(),

@@ -5,15 +5,31 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
-// contract tells the policy what to write. It is part of every prompt, so a change of it changes every digest.
-const contract = `You design training environments. Answer with one complete source file and nothing else.
+// contract tells the policy what to write, by the language to write it in. It is part of every prompt, so a change of it
+// changes every digest.
+func contract(runtime string) string {
+	if runtime == gym.RuntimePython {
+		return contractOpening + contractPython + contractForm
+	}
+	return contractOpening + contractStarlark + contractForm
+}
 
-The file is Starlark. It defines:
-  META = {"title": text, "kind": "reasoning" | "tools" | "game", "max_steps": number, "tools": [JSON Schema, ...]}
+const contractOpening = `You design training environments. Answer with one complete source file and nothing else.
+
+`
+
+const contractStarlark = `The file is Starlark. It defines:
+`
+
+const contractPython = `The file is Python 3.10 and needs nothing beyond the standard library and what is named below. It defines:
+`
+
+const contractForm = `  META = {"title": text, "kind": "reasoning" | "tools" | "game", "max_steps": number, "tools": [JSON Schema, ...]}
   reset(seed) -> (state, observation, info)
   step(state, action) -> (state, observation, reward, terminated, truncated, info)
   hint(state) -> text that lets an agent solve the episode
@@ -27,7 +43,7 @@ The task must be solvable with the hint and not trivial without it; everything a
 without the hint must be in what it can observe. Do not repeat the neighbours.`
 
 // buildPrompt renders the designer's prompt. previous is the rejected attempt that is to be repaired, or zero.
-func buildPrompt(g grounds, previous attempt) []policy.Message {
+func buildPrompt(runtime string, g grounds, previous attempt) []policy.Message {
 	var user strings.Builder
 	for _, doc := range g.documents {
 		section(&user, fmt.Sprintf("document id=%s title=%s", doc.ID, oneLine(doc.Title)), doc.Text)
@@ -42,7 +58,7 @@ func buildPrompt(g grounds, previous attempt) []policy.Message {
 	}
 	user.WriteString("Write one environment grounded in the documents.")
 	return []policy.Message{
-		{Role: "system", Content: contract},
+		{Role: "system", Content: contract(runtime)},
 		{Role: "user", Content: user.String()},
 	}
 }

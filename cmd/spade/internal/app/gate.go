@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/seed256f7767/spade/internal/gym"
@@ -26,9 +27,26 @@ var _ designer.Gate = runGate{}
 
 // Check puts a source through the gate.
 func (g runGate) Check(ctx context.Context, runtime, code string, s uint64) (designer.Report, error) {
-	src := gym.Source{Runtime: runtime, Code: code}
-	// A design without a reference solution could not be judged: an absent verdict is never a pass.
-	r, err := gate.Check(ctx, g.pool, src, gate.Options{Seed: s, RequireSolve: true})
+	return g.judge(ctx, judged{src: gym.Source{Runtime: runtime, Code: code}, seed: s, to: math.MaxUint64})
+}
+
+// judged is what the gate judges and how.
+type judged struct {
+	src      gym.Source
+	seed     uint64
+	from, to uint64 // env seeds that may be played, both ends included
+	unsolved bool   // accept what has no reference solution
+}
+
+// gateSeeds is how many env seeds the gate plays.
+const gateSeeds = 4
+
+func (g runGate) judge(ctx context.Context, j judged) (designer.Report, error) {
+	r, err := gate.Check(ctx, g.pool, j.src, gate.Options{
+		Seed: j.seed, Seeds: seed.Between(j.seed, seed.Key{Purpose: "gate.seed"}, j.from, j.to, gateSeeds),
+		// A design without a reference solution could not be judged: an absent verdict is never a pass.
+		RequireSolve: !j.unsolved,
+	})
 	if err != nil {
 		return designer.Report{}, err
 	}
@@ -39,7 +57,7 @@ func (g runGate) Check(ctx context.Context, runtime, code string, s uint64) (des
 	if !r.Accepted {
 		return out, nil
 	}
-	share, err := g.hidden(ctx, src, s)
+	share, err := g.hidden(ctx, j)
 	if err != nil {
 		return designer.Report{}, fmt.Errorf("look for hidden facts: %w", err)
 	}
@@ -48,24 +66,20 @@ func (g runGate) Check(ctx context.Context, runtime, code string, s uint64) (des
 	return out, nil
 }
 
-func (g runGate) hidden(ctx context.Context, src gym.Source, s uint64) (float64, error) {
-	w, err := g.pool.Open(ctx, src)
+func (g runGate) hidden(ctx context.Context, j judged) (float64, error) {
+	w, err := g.pool.Open(ctx, j.src)
 	if err != nil {
 		return 0, err
 	}
 	defer worker{w}.Close()
-	seeds := make([]uint64, hiddenSeeds)
-	for i := range seeds {
-		seeds[i] = seed.Derive(s, seed.Key{Purpose: "hidden.seed", Index: i})
-	}
-	return hidden.Share(ctx, w, seeds)
+	return hidden.Share(ctx, w, seed.Between(j.seed, seed.Key{Purpose: "hidden.seed"}, j.from, j.to, hiddenSeeds))
 }
 
 func measured(s gate.Stats) []*spadepb.Stat {
 	return []*spadepb.Stat{
 		{Name: "actions_mean", Value: s.ActionsMean},
 		{Name: "distinct_starts", Value: float64(s.DistinctStarts)},
-		{Name: "hint_bytes", Value: float64(s.HintBytes)},
+		{Name: stats.HintBytes, Value: float64(s.HintBytes)},
 		{Name: "observation_bytes", Value: float64(s.ObservationBytes)},
 		{Name: "random_return", Value: s.RandomReturn},
 		{Name: "random_solved", Value: s.RandomSolved},

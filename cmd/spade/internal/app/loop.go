@@ -30,14 +30,14 @@ const shownProblems = 10
 func (s *Services) RunLoop(
 	ctx context.Context, l config.Loaded, view View, ingesting func(corpus.Progress),
 ) (summary Summary, err error) {
-	if err := supported(l.Run); err != nil {
-		return Summary{}, err
-	}
-	documents, err := s.documents(ctx, l.Corpus, ingesting)
+	fixed, documents, err := s.designs(ctx, l, ingesting)
 	if err != nil {
 		return Summary{}, err
 	}
 	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), s.Log); err != nil {
+		return Summary{}, err
+	}
+	if s.tier, err = tiers(ctx, s.Pool, probes(l.Run, fixed)); err != nil {
 		return Summary{}, err
 	}
 	if err := s.StartSinks(ctx); err != nil {
@@ -61,24 +61,43 @@ func (s *Services) RunLoop(
 		Name: l.Run.Name, Seed: l.Run.Seed, Documents: documents,
 		Config: l.Semantic(config.Resolved{
 			EmbeddingModel: s.Embedder.Model(), EmbeddingDim: s.Embedder.Dim(),
-			Plugin: name, PluginVersion: version, Suites: suites,
+			Plugin: name, PluginVersion: version, Suites: suites, Pool: fixed.Pin,
 		}),
 	}
 	b.config = spec.Config.GetPluginConfigJson()
 	b.load = s.loadCheckpoint
 	b.versions = l.Run.MaxPolicyLag + 1
-	return s.Run(ctx, spec, tasks, b, view)
+	return s.Run(ctx, spec, tasks, fixed.Environments, b, view)
 }
 
-// supported refuses what a configuration may name and this version cannot do.
-func supported(r config.Run) error {
-	if r.Runtime != gym.RuntimeStarlark {
-		return fmt.Errorf("run.runtime is %q: this version designs environments in %s only", r.Runtime, gym.RuntimeStarlark)
+// designs is what a run's environments come from: a fixed pool, or the documents that the designer is grounded in.
+func (s *Services) designs(
+	ctx context.Context, l config.Loaded, ingesting func(corpus.Progress),
+) (FixedPool, []uuid.UUID, error) {
+	if name := l.Run.FixedPool(); name != "" {
+		fixed, err := ReadPool(ctx, s.Bus, name)
+		return fixed, nil, err
 	}
-	if strings.HasPrefix(r.Designer, "fixed:") {
-		return fmt.Errorf("run.designer is %q: this version has no fixed pools; use policy or uniform", r.Designer)
+	documents, err := s.documents(ctx, l.Corpus, ingesting)
+	return FixedPool{}, documents, err
+}
+
+// probes are sources that a run's own will run like: one of the language it designs in, or one of each kind that its pool
+// holds.
+func probes(r config.Run, fixed FixedPool) []gym.Source {
+	if len(fixed.Environments) == 0 {
+		return []gym.Source{{Runtime: r.Runtime, Code: smallest}}
 	}
-	return nil
+	var sources []gym.Source
+	seen := map[[2]string]bool{}
+	for _, e := range fixed.Environments {
+		kind := [2]string{e.Designed.GetRuntime(), e.Designed.GetPackageSet()}
+		if !seen[kind] {
+			seen[kind] = true
+			sources = append(sources, sourceOf(e.Designed))
+		}
+	}
+	return sources
 }
 
 // documents ingests the corpus and returns what a run on it may sample; without a corpus, everything that the log holds.

@@ -14,7 +14,7 @@ import (
 
 // openRun opens the run that a user asks for, or takes up the one of that name. It fails with runs.ErrDiffers when a run
 // of that name has another seed or configuration.
-func openRun(ctx context.Context, log *bus.Client, spec runs.Spec, deployment string) (run runs.Run, resumed bool, err error) {
+func openRun(ctx context.Context, log *bus.Client, spec runs.Spec, deployment, tier string) (run runs.Run, resumed bool, err error) {
 	if spec.Name == "" {
 		if spec.Name, err = runs.DefaultName(spec.Seed, spec.Config); err != nil {
 			return run, false, err
@@ -31,7 +31,7 @@ func openRun(ctx context.Context, log *bus.Client, spec runs.Spec, deployment st
 	if err != nil {
 		return run, false, fmt.Errorf("find the end of the log: %w", err)
 	}
-	ev, err := runs.Start(spec, observe.NewSource("run"), positions, deployment)
+	ev, err := runs.Start(spec, observe.NewSource("run"), runs.Setting{Positions: positions, Deployment: deployment, Tier: tier})
 	if err != nil {
 		return run, false, fmt.Errorf("start run: %w", err)
 	}

@@ -3,10 +3,15 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/pools"
 )
 
 // StartPool starts the workers that environments run in, as the configuration confines them; workers of 0 means one a
@@ -17,10 +22,22 @@ func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logg
 		cfg.MaxWorkers = workers
 	}
 	cfg.Limits.CallSteps = uint64(c.Run.MaxStepsBudget)
-	cfg.Sandbox = gym.SandboxFull
-	if c.Sandbox.Tier == "limits" {
+	switch c.Sandbox.Tier {
+	case "full":
+		cfg.Sandbox = gym.SandboxFull
+	case "limits":
 		cfg.Sandbox = gym.SandboxLimits
+	case "none":
+		cfg.Sandbox = gym.SandboxNone
+	default:
+		return nil, fmt.Errorf("sandbox.tier is %q, which is none", c.Sandbox.Tier)
 	}
+	packages, err := pools.Installed(ctx, PackageSets(c))
+	if err != nil {
+		return nil, fmt.Errorf("find the installed package sets: %w", err)
+	}
+	maps.Copy(packages, c.Python.PackageFolders())
+	cfg.Python = gym.PythonConfig{Interpreter: c.Python.Interpreter, Packages: packages}
 	pool, err := gym.NewPool(cfg, gym.Settings{Logger: log})
 	if err != nil {
 		return nil, err
@@ -29,4 +46,42 @@ func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logg
 		return nil, errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx)))
 	}
 	return pool, nil
+}
+
+// PackageSets is where the package sets of Python environments are, as the configuration says.
+func PackageSets(c config.Config) pools.Config {
+	return pools.Config{CacheDir: c.Cache, Interpreter: c.Python.Interpreter}
+}
+
+// smallest is an environment in both languages. It is opened to see that a runtime works here, and how it is confined.
+const smallest = `META = {"title": "Smallest", "kind": "game", "max_steps": 1}
+
+def reset(seed):
+    return {}, "", {}
+
+def step(state, action):
+    return state, "", 0.0, True, False, {}
+
+def hint(state):
+    return ""
+
+def verify(state):
+    return 0.0
+`
+
+// tiers opens a worker for each source and returns the sandbox tiers that they run in, as a run records them. Where a
+// runtime or a package is missing, this says so before anything is written.
+func tiers(ctx context.Context, pool *gym.Pool, sources []gym.Source) (string, error) {
+	seen := map[string]bool{}
+	for _, src := range sources {
+		w, err := pool.Open(ctx, src)
+		if err != nil {
+			return "", err
+		}
+		seen[w.Tier()] = true
+		if err := w.Close(); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(seen)), " "), nil
 }

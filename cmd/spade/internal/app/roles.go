@@ -41,6 +41,7 @@ func (s *Services) startRoles(ctx context.Context, work *errgroup.Group, run run
 	d := designer.New(ledger, designer.Settings{
 		Run: run, Log: s.Bus, Policy: p.generator, Model: p.model, Gate: p.gate,
 		Memory: p.memory, Documents: p.documents, Source: observe.NewSource("designer"), Poison: s.poison("designer"),
+		Pool: p.pool,
 	})
 	r := rollout.New(rollout.Settings{
 		Run: run, Log: s.Bus, Policy: p.generator, Model: p.model, Workers: rolloutWorkers{s.Pool},

@@ -32,12 +32,15 @@ type players struct {
 	gate      designer.Gate
 	memory    designer.Memory
 	documents designer.Documents
+	pool      []designer.Pooled // what a fixed designer draws from
 }
 
 // Run runs a run from wherever the log says it stands to its end, waits for the warehouse, and sums it up. An
 // interrupted run is taken up by calling it again with the same spec.
-func (s *Services) Run(ctx context.Context, spec runs.Spec, tasks []evaluator.Task, b *brain, view View) (Summary, error) {
-	run, resumed, err := openRun(ctx, s.Bus, spec, s.deployment)
+func (s *Services) Run(
+	ctx context.Context, spec runs.Spec, tasks []evaluator.Task, pool []designer.Pooled, b *brain, view View,
+) (Summary, error) {
+	run, resumed, err := openRun(ctx, s.Bus, spec, s.deployment, s.tier)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -53,7 +56,7 @@ func (s *Services) Run(ctx context.Context, spec runs.Spec, tasks []evaluator.Ta
 			}
 		}
 		l = s.newLeader(run, tasks, b)
-		if err := s.runRoles(ctx, run, l, b, view); err != nil {
+		if err := s.runRoles(ctx, run, l, pool, b, view); err != nil {
 			return Summary{}, fmt.Errorf("run %s: %w", run.Name, err)
 		}
 	}
@@ -97,13 +100,15 @@ func (s *Services) newLeader(run runs.Run, tasks []evaluator.Task, b *brain) *le
 }
 
 // runRoles runs all roles until the leader has finished the run, or one of them fails.
-func (s *Services) runRoles(ctx context.Context, run runs.Run, l *leader, b *brain, view View) error {
+func (s *Services) runRoles(
+	ctx context.Context, run runs.Run, l *leader, pool []designer.Pooled, b *brain, view View,
+) error {
 	roles, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	work, roles := errgroup.WithContext(roles)
 	name, version := b.Name()
 	err := s.startRoles(roles, work, run, &players{
-		generator: b, model: name + " " + version, gate: runGate{s.Pool}, memory: s.memory, documents: documents{s.memory},
+		generator: b, model: name + " " + version, gate: runGate{s.Pool}, memory: s.memory, documents: documents{s.memory}, pool: pool,
 	})
 	if err != nil {
 		stop(err)

@@ -43,6 +43,7 @@ type Services struct {
 	sink        *warehouse.Sink
 	checkpoints *checkpoints.Folder // nil: every checkpoint must fit into its event
 	deployment  string              // the deployment half of the configuration, for the record of a run
+	tier        string              // the sandbox tier that environments run in, for the record of a run
 
 	sinks        *errgroup.Group
 	stopSinks    context.CancelFunc

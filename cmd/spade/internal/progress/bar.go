@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -96,6 +97,14 @@ func (b *Bar) Close() error {
 		return err
 	}
 	return b.live.Close(true)
+}
+
+// Logs is where lines of a log go while the bar is shown: above it on a terminal, else to w.
+func (b *Bar) Logs(w io.Writer) io.Writer {
+	if b.live == nil {
+		return w
+	}
+	return b.live
 }
 
 // Items writes a count of things.
