@@ -46,7 +46,7 @@ func landlockAttr(version int) unix.LandlockRulesetAttr {
 		attr.Handled_access_fs |= landlockIoctl
 	}
 	if version >= 6 {
-		attr.Scoped = landlockUnix | landlockSignal
+		attr.Scoped = landlockUnix
 	}
 	return attr
 }
@@ -111,6 +111,10 @@ func restrictLandlock(rules ...landlockRule) error {
 		return err
 	}
 	attr := landlockAttr(version)
+	if version >= 6 && len(rules) > 0 {
+		// Not for a Go worker, some of whose threads may be outside the domain and must still be told to pause.
+		attr.Scoped |= landlockSignal
+	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("create ruleset: %w", errno)
