@@ -90,7 +90,9 @@ func Find(ctx context.Context, name string) (Interpreter, error) {
 	return found, nil
 }
 
-func dotted(version []int) string { return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(version), "[]")), ".") }
+func dotted(version []int) string {
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(version), "[]")), ".")
+}
 
 func ask(ctx context.Context, name string) (answer, error) {
 	path, err := exec.LookPath(name)

@@ -45,7 +45,9 @@ func (i *Interpreter) holds(path string) bool {
 	return slices.ContainsFunc(i.Mounts, func(m Mount) bool { return m.Dir && within(path, m.At) })
 }
 
-func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/") }
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
 
 // Libraries lists the shared libraries outside a folder of packages that the extension modules in it need.
 func Libraries(folder string) ([]Mount, error) {
