@@ -13,7 +13,7 @@ import (
 )
 
 func newEnv(c *cli) *cobra.Command {
-	cmd := group("env", "Check, play and import environments", newEnvCheck(c), newEnvPlay(c), newEnvImport(c))
+	cmd := group("env", "Check, play, import and install environments", newEnvCheck(c), newEnvPlay(c), newEnvImport(c), newEnvInstall(c))
 	addWorkerFlags(cmd)
 	return cmd
 }

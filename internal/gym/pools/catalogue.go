@@ -21,6 +21,8 @@ type listed struct {
 	Name    string         `json:"name"`
 	Seeds   [2]uint64      `json:"seeds"`
 	Options map[string]any `json:"options"`
+	// Part says that another entry holds this one too, so that "*" leaves it out.
+	Part bool `json:"part"`
 }
 
 type absent struct {

@@ -69,7 +69,7 @@ func read(ctx context.Context, workers Opener, s set) (c catalogue, err error) {
 func (c catalogue) entries(s set, spec Spec) ([]Entry, error) {
 	var found []Entry
 	for _, e := range c.Entries {
-		if spec.Name != "*" && spec.Name != e.Name {
+		if !spec.means(e) {
 			continue
 		}
 		src, err := entrySource(s, c.Version, e)
@@ -87,15 +87,27 @@ func (c catalogue) entries(s set, spec Spec) ([]Entry, error) {
 	return found, nil
 }
 
+// means says whether the spec stands for the entry: by its name, by "*" for all that are no part of another, or by the
+// beginning of names before a "*", parts included.
+func (s Spec) means(e listed) bool {
+	start, wild := strings.CutSuffix(s.Name, "*")
+	if !wild {
+		return s.Name == e.Name
+	}
+	return strings.HasPrefix(e.Name, start) && (start != "" || !e.Part)
+}
+
 func (c catalogue) nothing(s set, spec Spec) error {
 	for _, m := range c.Missing {
 		if m.Name == spec.Name {
 			return fmt.Errorf("%w: %s cannot be imported: %s", ErrSpec, spec, m.Reason)
 		}
 	}
-	names := make([]string, len(c.Entries))
-	for i, e := range c.Entries {
-		names[i] = e.Name
+	var names []string
+	for _, e := range c.Entries {
+		if !e.Part {
+			names = append(names, e.Name)
+		}
 	}
 	return fmt.Errorf("%w: %s %s has no environment %q; it has %s", ErrSpec, s.distribution, c.Version, spec.Name, strings.Join(names, ", "))
 }

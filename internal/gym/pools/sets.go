@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"strings"
 )
 
@@ -27,6 +28,7 @@ type set struct {
 var sets = []set{
 	{name: "gymnasium", distribution: "gymnasium", adapter: "gymnasium_pool", licence: "MIT", fetched: 18, installed: 75, pythonFrom: 10, pythonTo: 13},
 	{name: "reasoning-gym", distribution: "reasoning_gym", adapter: "reasoning_pool", licence: "Apache-2.0", fetched: 50, installed: 205, pythonFrom: 10, pythonTo: 13},
+	{name: "bfcl", distribution: "bfcl_eval", adapter: "bfcl_pool", licence: "Apache-2.0", fetched: 2, installed: 21, pythonFrom: 10, pythonTo: 13},
 }
 
 // Names are the package sets in the order in which they are listed for people.
@@ -69,4 +71,12 @@ func (s set) version(lock string) string {
 		}
 	}
 	return ""
+}
+
+// Known fails when there is no package set of that name, and says which there are.
+func Known(name string) error {
+	if _, known := setOf(name); !known {
+		return fmt.Errorf("%w: %q is none of the package sets %s", ErrSpec, name, strings.Join(Names(), ", "))
+	}
+	return nil
 }

@@ -49,26 +49,34 @@ def unit(value):
     return min(1.0, max(0.0, number))
 
 
-def plain(value):
-    """The JSON value of what a package holds: tuples and arrays as lists, sets sorted, numpy scalars as numbers."""
+def plain(value, within=()):
+    """The JSON value of what a package holds: tuples and arrays as lists, sets sorted, numpy scalars as numbers.
+
+    An object within itself is written once, and its class's name stands where it comes again.
+    """
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
         return value if abs(value) < 2**53 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else repr(plain(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((plain(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
     if isinstance(value, bytes):
         return value.decode("latin-1")
+    if id(value) in within:
+        return type(value).__name__
+    within = within + (id(value),)
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else repr(plain(key)): plain(item, within) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, within) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item, within) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
+    if isinstance(value, random.Random):
+        return digest(value.getstate())
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return plain(value.tolist(), within)
     if hasattr(value, "__dict__"):
-        return {"class": type(value).__name__, "fields": plain(vars(value))}
+        return {"class": type(value).__name__, "fields": plain(vars(value), within)}
     return type(value).__name__
 
 
