@@ -42,11 +42,12 @@ func TestEveryDifferenceCounts(t *testing.T) {
 		"info":        func(s *gym.Started) { s.Info = `{"a":1}` },
 		"state":       func(s *gym.Started) { s.StateHash = "bb" },
 		"hint":        func(s *gym.Started) { s.Hint = "i" },
+		"solution":    func(s *gym.Started) { s.Solution = []string{"a"} },
 		"outcome":     func(s *gym.Started) { s.Outcome = gym.EnvError },
 	} {
 		other := start
 		change(&other)
-		if differsAtStart(start, other) == "" || differsAtStart(start, start) != "" {
+		if differsAtStart(start, other, true) == "" || differsAtStart(start, start, true) != "" {
 			t.Errorf("%s at the start: no difference is seen", name)
 		}
 	}

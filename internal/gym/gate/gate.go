@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,24 +40,28 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 	j := &judge{opts: opts, report: &report}
 
 	first, err := pool.Open(ctx, src)
-	if !j.opened(src, err) {
-		return report, notSource(err)
+	var meta gym.Meta
+	if err == nil {
+		meta = first.Meta()
 	}
-	if err != nil {
-		return report, err
+	if !j.opened(src, meta, err) {
+		if err != nil {
+			return report, notSource(err)
+		}
+		return report, first.Close()
 	}
-	report.Meta = first.Meta()
-	s := &session{opts: opts, meta: first.Meta()}
+	report.Meta = meta
+	s := &session{opts: opts, src: src, meta: meta}
 	err = errors.Join(s.play(ctx, first), first.Close())
 	if err != nil {
 		return report, fmt.Errorf("play: %w", err)
 	}
 	s.measure(&report.Stats)
 	report.Nondeterministic = s.nondeterministic()
-	if !j.pass(StageReset, s.resetFault()) || !j.pass(StageRun, s.runFault()) {
+	if !j.pass(StageReset, s.resetFault()) || !j.pass(StageRun, cmp.Or(s.runFault(), s.toldFault())) {
 		return report, nil
 	}
-	diverged, err := s.playAgain(ctx, pool, src)
+	diverged, err := s.playAgain(ctx, pool)
 	if err != nil {
 		return report, fmt.Errorf("play again: %w", err)
 	}
@@ -67,7 +72,7 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 }
 
 // opened judges the stages that Open has been through, in their order, and says whether to go on.
-func (j *judge) opened(src gym.Source, err error) bool {
+func (j *judge) opened(src gym.Source, meta gym.Meta, err error) bool {
 	var refused *gym.SourceError
 	if err != nil && !errors.As(err, &refused) {
 		return false
@@ -83,6 +88,9 @@ func (j *judge) opened(src gym.Source, err error) bool {
 		if refused != nil && refused.Stage == stage {
 			reason = refused.Fault.Error
 			j.report.Nondeterministic = refused.Fault.Nondeterministic
+		}
+		if refused == nil && stage == StageMeta {
+			reason = metaFault(meta)
 		}
 		if !j.pass(stage, reason) {
 			return false

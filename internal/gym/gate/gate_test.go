@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == looseCommand {
-		os.Exit(looseMain())
+		os.Exit(looseMain(os.Args[2]))
 	}
 	gymtest.Main(m)
 }
@@ -88,6 +88,9 @@ func TestRefuses(t *testing.T) {
 		{"five values", gate.StageRun, "5 values", `done, False, {"actions": ACTIONS}`, "done, False"},
 		{"never ends", gate.StageTerminates, "truncated at step 12", `* (state["goal"] - state["n"])`, `* 2 + ["stay"] * 20`},
 		{"solution too short", gate.StageTerminates, "do not end", `* (state["goal"] - state["n"])`, `* 2`},
+		{"both ends at once", gate.StageTerminates, "both terminated and truncated", "done, False, {", "done, done, {"},
+		{"solved and truncated", gate.StageTerminates, "what is solved must terminate", "done, False, {", "False, done, {"},
+		{"verify says yes to everything", gate.StageVerify, "cut short with a return of 0", `return 1.0 if state["n"] == state["goal"] else 0.0`, "return 1.0"},
 		{"NaN", gate.StageRewards, "NaN", "1.0 if done", `float("nan") if done`},
 		{"return of two", gate.StageRewards, "outside [0, 1]", "1.0 if done", "2.0 if done"},
 		{"verify quarrels", gate.StageVerify, "verify says", `return 1.0 if state["n"] == state["goal"] else 0.0`, "return 0.5"},
@@ -184,6 +187,16 @@ func TestWithoutSolution(t *testing.T) {
 	}
 	if r := check(t, p, code, gate.Options{RequireSolve: true}); r.Accepted || r.Stage != gate.StageReference {
 		t.Errorf("accepted %v at %q", r.Accepted, r.Stage)
+	}
+}
+
+// A source that is refused while its worker is open gives the worker back.
+func TestRefusedWorkerIsFree(t *testing.T) {
+	p := gymtest.NewPool(t, gym.Config{MaxWorkers: 1})
+	for range 2 {
+		if r := check(t, p, gymtest.Counting+"\nx = 2 << 1\n", gate.Options{Portable: true}); r.Stage != gate.StagePortable {
+			t.Errorf("stage %q, %s", r.Stage, r.Reason)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // resetFault is the first episode that could not begin.
 func (s *session) resetFault() string {
 	for _, t := range s.all {
-		if t.first.Outcome != gym.Ongoing {
+		if t.begun && t.first.Outcome != gym.Ongoing {
 			return fmt.Sprintf("%s: %s", t.name, t.first.Error)
 		}
 	}
@@ -82,42 +82,6 @@ func (s *session) of(r role) []*trajectory {
 		}
 	}
 	return list
-}
-
-// terminates wants every reference solution to terminate. Without one, some episode at least must.
-func (s *session) terminates() string {
-	if !s.meta.HasSolve {
-		for _, t := range s.all {
-			if last, ok := t.last(); ok && last.Terminated {
-				return ""
-			}
-		}
-		return fmt.Sprintf("no episode terminates within max_steps %d", s.meta.MaxSteps)
-	}
-	for _, t := range s.of(reference) {
-		last, ok := t.last()
-		switch {
-		case t.stuck:
-			return fmt.Sprintf("%s: its %d actions do not end the episode", t.name, len(t.actions))
-		case !ok || !last.Terminated && stageOf(last.Fault) == "":
-			return fmt.Sprintf("%s: truncated at step %d of at most %d", t.name, len(t.steps), s.meta.MaxSteps)
-		}
-	}
-	return ""
-}
-
-// verified wants a verdict on every episode that ended well, and no quarrel between verdict and return.
-func (s *session) verified() string {
-	if f := s.fault(StageVerify); f != "" {
-		return f
-	}
-	for _, t := range s.all {
-		last, ok := t.last()
-		if ok && !t.stuck && stageOf(last.Fault) == "" && last.Verify == nil {
-			return t.name + ": verify said nothing"
-		}
-	}
-	return ""
 }
 
 func (s *session) referenceScores() string {
@@ -191,6 +155,9 @@ func (s *session) measure(out *Stats) {
 		}
 	}
 	for _, t := range s.all {
+		if !t.begun {
+			continue
+		}
 		out.Episodes++
 		out.Steps += len(t.steps)
 		out.HintBytes = max(out.HintBytes, len(t.first.Hint))

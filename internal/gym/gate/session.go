@@ -2,9 +2,9 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed256f7767/spade/internal/gym"
 )
@@ -26,19 +26,10 @@ type trajectory struct {
 	policy policy
 	reset  gym.Reset
 
-	first   gym.Started
 	actions []string
-	steps   []gym.Stepped
+	recording
 	// stuck says that the player had no action left before the episode ended.
 	stuck bool
-}
-
-// last is the final answer; ok is false when the episode never began.
-func (t *trajectory) last() (gym.Stepped, bool) {
-	if len(t.steps) == 0 {
-		return gym.Stepped{}, false
-	}
-	return t.steps[len(t.steps)-1], true
 }
 
 // listed are the legal actions that the player sees now.
@@ -56,19 +47,27 @@ func (t *trajectory) observation() string {
 	return t.first.Observation
 }
 
-func (t *trajectory) open() bool {
-	last, _ := t.last()
-	return !t.stuck && t.first.Outcome == gym.Ongoing && last.Outcome == gym.Ongoing
-}
+// open says whether the player has another move to make. No worker is believed that goes on for ever.
+func (t *trajectory) open() bool { return !t.stuck && t.recording.open() && len(t.steps) < mostSteps }
 
 // session is everything that the gate plays of one source.
 type session struct {
 	opts Options
+	src  gym.Source
 	meta gym.Meta
 	all  []*trajectory
 }
 
-// play plays everything in one worker, all episodes interleaved.
+// batch is how many calls of the worker are made at once. A Python call that never ends is ended by the time that it
+// takes, so the gate makes them one by one and stops at the first that fails.
+func (s *session) batch() int {
+	if s.src.Runtime == gym.RuntimePython {
+		return 1
+	}
+	return math.MaxInt
+}
+
+// play plays everything in one worker, all episodes interleaved, until an episode fails.
 func (s *session) play(ctx context.Context, w *gym.Worker) error {
 	for i, env := range s.opts.Seeds {
 		s.add(reference, fmt.Sprintf("the reference solution on seed %d", env), env, s.referencePolicy(i))
@@ -106,17 +105,22 @@ func (s *session) addOthers() {
 }
 
 func (s *session) start(ctx context.Context, w *gym.Worker, list []*trajectory) error {
-	resets := make([]gym.Reset, len(list))
-	for i, t := range list {
-		resets[i] = t.reset
-	}
-	started, err := w.Reset(ctx, resets)
-	if err != nil {
-		return err
-	}
-	for i, t := range list {
-		t.first = started[i]
-		t.stuck = t.role == reference && !s.meta.HasSolve
+	for part := range slices.Chunk(list, min(s.batch(), len(list))) {
+		resets := make([]gym.Reset, len(part))
+		for i, t := range part {
+			resets[i] = t.reset
+		}
+		started, err := w.Reset(ctx, resets)
+		if err != nil {
+			return err
+		}
+		for i, t := range part {
+			t.first, t.begun = started[i], true
+			t.stuck = t.role == reference && !s.meta.HasSolve
+		}
+		if s.resetFault() != "" {
+			return nil
+		}
 	}
 	return nil
 }
@@ -124,7 +128,6 @@ func (s *session) start(ctx context.Context, w *gym.Worker, list []*trajectory) 
 // interleave plays one action of each open episode in turn until all have ended.
 func (s *session) interleave(ctx context.Context, w *gym.Worker) error {
 	for {
-		var batch []gym.Action
 		var players []*trajectory
 		for _, t := range s.all {
 			if !t.open() {
@@ -136,111 +139,31 @@ func (s *session) interleave(ctx context.Context, w *gym.Worker) error {
 				continue
 			}
 			t.actions = append(t.actions, action)
-			batch, players = append(batch, gym.Action{Episode: t.reset.Episode, Text: action}), append(players, t)
+			players = append(players, t)
 		}
-		if len(batch) == 0 {
+		if len(players) == 0 {
 			return nil
 		}
-		stepped, err := w.Step(ctx, batch)
-		if err != nil {
-			return err
-		}
-		for i, t := range players {
-			t.steps = append(t.steps, stepped[i])
+		for part := range slices.Chunk(players, min(s.batch(), len(players))) {
+			if err := s.step(ctx, w, part); err != nil || s.runFault() != "" {
+				return err
+			}
 		}
 	}
 }
 
-// again are the episodes that are played a second time: all but those of the random policy after its first on each seed.
-func (s *session) again() []*trajectory {
-	var list []*trajectory
-	seen := map[uint64]bool{}
-	for _, t := range s.all {
-		if t.role == random && seen[t.seed] {
-			continue
-		}
-		seen[t.seed] = seen[t.seed] || t.role == random
-		list = append(list, t)
+// step plays the latest action of each.
+func (s *session) step(ctx context.Context, w *gym.Worker, players []*trajectory) error {
+	actions := make([]gym.Action, len(players))
+	for i, t := range players {
+		actions[i] = gym.Action{Episode: t.reset.Episode, Text: t.actions[len(t.actions)-1]}
 	}
-	return list
-}
-
-// playAgain plays the same actions in a second fresh worker, one episode after the other and in reverse order, and
-// returns where something differs.
-func (s *session) playAgain(ctx context.Context, pool *gym.Pool, src gym.Source) (diverged string, err error) {
-	w, err := pool.Open(ctx, src)
+	stepped, err := w.Step(ctx, actions)
 	if err != nil {
-		if notSource(err) == nil {
-			return "the source loads in one fresh worker and not in another: " + err.Error(), nil
-		}
-		return "", err
+		return err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	list := s.again()
-	for i := len(list) - 1; i >= 0; i-- {
-		if diverged, err = compare(ctx, w, list[i]); diverged != "" || err != nil {
-			return diverged, err
-		}
+	for i, t := range players {
+		t.steps = append(t.steps, stepped[i])
 	}
-	return "", nil
-}
-
-// compare plays t again and returns the first difference.
-func compare(ctx context.Context, w *gym.Worker, t *trajectory) (string, error) {
-	started, err := w.Reset(ctx, []gym.Reset{t.reset})
-	if err != nil {
-		return "", err
-	}
-	if what := differsAtStart(t.first, started[0]); what != "" {
-		return fmt.Sprintf("%s: %s after reset is not the same in a second worker", t.name, what), nil
-	}
-	for i, action := range t.actions {
-		stepped, err := w.Step(ctx, []gym.Action{{Episode: t.reset.Episode, Text: action}})
-		if err != nil {
-			return "", err
-		}
-		if what := differs(t.steps[i], stepped[0]); what != "" {
-			return fmt.Sprintf("%s: %s after step %d is not the same in a second worker", t.name, what, i), nil
-		}
-	}
-	if t.stuck {
-		return "", w.Drop(ctx, t.reset.Episode)
-	}
-	return "", nil
-}
-
-func differsAtStart(a, b gym.Started) string {
-	switch {
-	case a.Outcome != b.Outcome || a.Error != b.Error:
-		return "the outcome"
-	case a.Observation != b.Observation:
-		return "the observation"
-	case a.Info != b.Info:
-		return "the info"
-	case a.StateHash != b.StateHash:
-		return "the state"
-	case a.Hint != b.Hint:
-		return "the hint"
-	}
-	return ""
-}
-
-func differs(a, b gym.Stepped) string {
-	switch {
-	case a.Outcome != b.Outcome || a.Error != b.Error:
-		return "the outcome"
-	case a.Observation != b.Observation:
-		return "the observation"
-	case a.Info != b.Info:
-		return "the info"
-	case a.StateHash != b.StateHash:
-		return "the state"
-	case math.Float64bits(a.Reward) != math.Float64bits(b.Reward):
-		return "the reward"
-	case a.Terminated != b.Terminated || a.Truncated != b.Truncated:
-		return "the end"
-	case (a.Verify == nil) != (b.Verify == nil) || a.Verify != nil && *a.Verify != *b.Verify:
-		return "the verdict"
-	}
-	return ""
+	return nil
 }

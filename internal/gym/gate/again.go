@@ -1,0 +1,79 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/seed"
+)
+
+// again are the episodes that are played a second time: all but those of the random policy after its first on each seed.
+func (s *session) again() []*trajectory {
+	var list []*trajectory
+	seen := map[uint64]bool{}
+	for _, t := range s.all {
+		if t.role == random && seen[t.seed] {
+			continue
+		}
+		seen[t.seed] = seen[t.seed] || t.role == random
+		list = append(list, t)
+	}
+	return list
+}
+
+// others are the settings of the workers in which everything is played again. The first plays the episodes as the plain
+// arm of a run does. Starlark sees nothing of its surroundings, so that one is all it gets. Python gets two: a set of two
+// texts, for one, has the same order under half of all hash seeds. Time zones are given by their rule, which needs no file.
+func (s *session) others() []setting {
+	list := []setting{{plain: true, alone: true}}
+	if s.src.Runtime != gym.RuntimePython {
+		return list
+	}
+	list[0].around = gym.Surroundings{
+		HashSeed: s.hashSeed(0), TimeZone: "<+1345>-13:45", Locale: "tr_TR.UTF-8",
+		ClockShift: 400*24*time.Hour + 7*time.Hour + 31*time.Minute + 17123*time.Millisecond,
+	}
+	return append(list, setting{alone: true, around: gym.Surroundings{
+		HashSeed: s.hashSeed(1), TimeZone: "<-0930>9:30", Locale: "C",
+		ClockShift: -(37*24*time.Hour + 5*time.Hour + 47*time.Minute + 31877*time.Millisecond),
+	}})
+}
+
+// hashSeed is neither 0, which is what a run uses, nor over 32 bits.
+func (s *session) hashSeed(index int) uint32 {
+	return 1 + uint32(seed.Derive(s.opts.Seed, seed.Key{Purpose: "gate.hash", Index: index})%(1<<32-1))
+}
+
+// playAgain plays the same actions in other fresh workers, one episode after the other, in reverse order and in that of
+// the first worker. Where something differs it says what, and on what that depends.
+func (s *session) playAgain(ctx context.Context, pool *gym.Pool) (string, error) {
+	for i, how := range s.others() {
+		list := s.again()
+		if i == 0 {
+			slices.Reverse(list)
+		}
+		told, err := s.replay(ctx, pool, how, list)
+		if err != nil {
+			return "", err
+		}
+		if d := s.differsFrom(told, list, !how.plain); d.what != "" {
+			return s.explain(ctx, pool, d, how, list)
+		}
+	}
+	return "", nil
+}
+
+// differsFrom returns the first difference between what was played first and what another worker told.
+func (s *session) differsFrom(told replayed, list []*trajectory, privileged bool) difference {
+	if d := differsInSource(s.meta, told); d.what != "" {
+		return d
+	}
+	for i, t := range list {
+		if d := t.differsFrom(t.recording, told.recordings[i], privileged); d.what != "" {
+			return d
+		}
+	}
+	return difference{}
+}

@@ -1,0 +1,105 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed256f7767/spade/internal/gym"
+)
+
+// recording is what an episode told from its beginning on.
+type recording struct {
+	begun bool
+	first gym.Started
+	steps []gym.Stepped
+}
+
+// setting is how a worker is started and used to play known moves again.
+type setting struct {
+	around gym.Surroundings
+	// plain plays the plain arm as a run does: neither the hint nor the solution is asked for.
+	plain bool
+	// alone plays one episode after the other instead of all of them in turn.
+	alone bool
+}
+
+// replayed is what a worker told: why it refused the source, or one recording for each trajectory.
+type replayed struct {
+	refused    string
+	meta       gym.Meta
+	recordings []recording
+}
+
+// replay plays the moves of the trajectories in a fresh worker, in the order of the list.
+func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list []*trajectory) (out replayed, err error) {
+	w, err := pool.OpenIn(ctx, s.src, how.around)
+	var refused *gym.SourceError
+	if errors.As(err, &refused) {
+		return replayed{refused: refused.Error()}, nil
+	}
+	if err != nil {
+		return replayed{}, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	out.meta, out.recordings = w.Meta(), make([]recording, len(list))
+	if !how.alone {
+		return out, playMoves(ctx, w, how, list, out.recordings)
+	}
+	for i := range list {
+		if err := playMoves(ctx, w, how, list[i:i+1], out.recordings[i:i+1]); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// playMoves plays the moves of a few trajectories in turn, each as far as it goes.
+func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajectory, out []recording) error {
+	for i, t := range list {
+		reset := t.reset
+		if how.plain {
+			reset.WantHint, reset.WantSolve = false, false
+		}
+		started, err := w.Reset(ctx, []gym.Reset{reset})
+		if err != nil {
+			return err
+		}
+		out[i].first, out[i].begun = started[0], true
+	}
+	for turn, playing := 0, true; playing; turn++ {
+		playing = false
+		for i, t := range list {
+			if !out[i].open() || turn >= len(t.actions) {
+				continue
+			}
+			playing = true
+			stepped, err := w.Step(ctx, []gym.Action{{Episode: t.reset.Episode, Text: t.actions[turn]}})
+			if err != nil {
+				return err
+			}
+			out[i].steps = append(out[i].steps, stepped[0])
+		}
+	}
+	for i, t := range list {
+		if out[i].open() {
+			if err := w.Drop(ctx, t.reset.Episode); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open says whether the episode goes on.
+func (r *recording) open() bool {
+	last, _ := r.last()
+	return r.first.Outcome == gym.Ongoing && last.Outcome == gym.Ongoing
+}
+
+// last is the final answer; ok is false when no step was made.
+func (r *recording) last() (gym.Stepped, bool) {
+	if len(r.steps) == 0 {
+		return gym.Stepped{}, false
+	}
+	return r.steps[len(r.steps)-1], true
+}
