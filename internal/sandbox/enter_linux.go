@@ -24,7 +24,7 @@ func Enter(p Program) error {
 	}{
 		{Namespaces, func() error { return nil }, ""}, // by being started
 		{Cgroup, func() error { return nil }, ""},     // by the parent, before the first message
-		{Root, func() error { return enterRoot(p) }, "needs Linux 5.4 or newer, and leave to mount in a namespace of its own"},
+		{Root, func() error { return enterRoot(p) }, NamespaceRemedy()},
 		{Privileges, func() error { return dropPrivileges(nobody) }, "needs Linux 4.3 or newer"},
 		{NoNewPrivs, setNoNewPrivs, "needs Linux 3.5 or newer"},
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -39,21 +40,38 @@ func rss(pid int) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// children reads the kernel's list for the main thread; a confined worker cannot start any, so this only ever finds some
-// where the sandbox is switched off.
+// children reads the kernel's lists for every thread, each of which may have started processes.
 func children(pid int) []int {
-	p := strconv.Itoa(pid)
-	data, err := os.ReadFile("/proc/" + p + "/task/" + p + "/children")
+	lists, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	if err != nil {
 		return nil
 	}
 	var pids []int
-	for _, f := range bytes.Fields(data) {
-		if child, err := strconv.Atoi(string(f)); err == nil {
-			pids = append(pids, child)
+	for _, list := range lists {
+		data, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, f := range bytes.Fields(data) {
+			if child, err := strconv.Atoi(string(f)); err == nil {
+				pids = append(pids, child)
+			}
 		}
 	}
 	return pids
+}
+
+// KillTree ends a process and all its descendants, those in groups and sessions of their own included. One whose parent
+// has ended before is nobody's descendant; a process namespace or a control group is needed to find that.
+func KillTree(pid int) {
+	queue := []int{pid}
+	for i := 0; i < len(queue) && i < maxTree; i++ {
+		_ = unix.Kill(queue[i], unix.SIGSTOP) // it starts no more while the tree is read; it may have ended
+		queue = append(queue, children(queue[i])...)
+	}
+	for _, pid := range queue {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
 }
 
 // KillGroup ends every process of a worker's process group. A group that is gone is no error.

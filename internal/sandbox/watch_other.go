@@ -23,6 +23,9 @@ func TreeRSS(pid int) uint64 {
 	return kib << 10
 }
 
+// KillTree ends a process; its descendants are found by their group.
+func KillTree(pid int) { _ = unix.Kill(pid, unix.SIGKILL) }
+
 // KillGroup ends every process of a worker's process group. A group that is gone is no error.
 func KillGroup(pid int) error {
 	if err := unix.Kill(-pid, unix.SIGKILL); err != nil && err != unix.ESRCH {

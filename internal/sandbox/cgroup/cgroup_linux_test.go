@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed256f7767/spade/internal/sandbox/maker"
 )
 
 // files are what the kernel puts into a group of version 2 and into those of version 1.
@@ -268,7 +270,7 @@ func TestSweep(t *testing.T) {
 	if err := gone.Start(); err != nil {
 		t.Fatal(err)
 	}
-	name, err := makerName(gone.Process.Pid)
+	name, err := maker.Name(gone.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,26 +316,5 @@ func TestSweep(t *testing.T) {
 	}
 	if _, err := os.Stat(ours.folders[0]); err != nil {
 		t.Errorf("our own group is gone: %v", err)
-	}
-}
-
-func TestMakerGone(t *testing.T) {
-	ours, err := makerName(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := strings.Split(ours, "-")
-	for group, want := range map[string]bool{
-		ours + "-1": false,
-		strings.Join([]string{"spade", parts[1], parts[2], "1", "9"}, "-"):        true, // our number, another start
-		strings.Join([]string{"spade", "1", parts[2], "1", "9"}, "-"):             false,
-		strings.Join([]string{"spade", parts[1], "99999999", "1", "9"}, "-"):      true,
-		strings.Join([]string{"other", parts[1], "99999999", "1", "9"}, "-"):      false,
-		strings.Join([]string{"spade", parts[1], "99999999", "1", "9", "x"}, "-"): false,
-		"spade": false,
-	} {
-		if got := makerGone(group, ours); got != want {
-			t.Errorf("%s: %v", group, got)
-		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed256f7767/spade/internal/sandbox/maker"
 )
 
 // ErrUnavailable says that this process may not make control groups with limits; the text around it says why.
@@ -37,7 +39,7 @@ func (s system) find() (*Parent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	name, err := makerName(os.Getpid())
+	name, err := maker.Name(os.Getpid())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
