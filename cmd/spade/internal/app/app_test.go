@@ -20,20 +20,16 @@ import (
 	chdb "github.com/seed256f7767/spade/internal/embedded/clickhouse/child"
 	"github.com/seed256f7767/spade/internal/embedded/kafka"
 	"github.com/seed256f7767/spade/internal/embedded/qdrant"
-	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/gymtest"
 	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/internal/secret"
 	"github.com/seed256f7767/spade/internal/vector"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case gym.ChildCommand:
-			os.Exit(gym.Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case chdb.Command:
-			os.Exit(chdb.Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		}
+	gymtest.WorkerMain()
+	if len(os.Args) > 1 && os.Args[1] == chdb.Command {
+		os.Exit(chdb.Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m)
 }

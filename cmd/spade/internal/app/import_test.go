@@ -20,8 +20,8 @@ import (
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
-// entries are two environments that pass the gate, one of them on three env seeds only, one that gives no hint, and two
-// that do not pass.
+// entries are environments that pass the gate, one of them in Python, one on three env seeds only, one that gives no hint,
+// and two that do not pass.
 func entries() []pools.Entry {
 	star := func(name, code string) pools.Entry {
 		return pools.Entry{Name: name, Source: gym.Source{Runtime: gym.RuntimeStarlark, Code: code}, SeedTo: math.MaxUint64}
@@ -31,7 +31,10 @@ func entries() []pools.Entry {
 	few.Package, few.Version = "somebody's", "1.2.3"
 	mute := gymtest.Counting[:strings.Index(gymtest.Counting, "def hint")] + "def hint(state):\n    return \"\"\n\n" +
 		gymtest.Counting[strings.Index(gymtest.Counting, "def verify"):]
+	python := star("whole.py", gymtest.Counting)
+	python.Source.Runtime = gym.RuntimePython
 	return []pools.Entry{
+		python,
 		star("whole.star", gymtest.Counting), few, star("mute.star", mute),
 		star("broken.star", "def"), star("bytes.star", "x = '\xff'"),
 	}
@@ -75,10 +78,10 @@ func TestAnImportIsTheSameWhateverInterruptsIt(t *testing.T) {
 	for _, e := range want.Entries {
 		verdicts = append(verdicts, e.Name+" "+e.Stage)
 	}
-	if got := strings.Join(verdicts, ", "); got != "broken.star parse, bytes.star parse, few.star , mute.star , whole.star " {
+	if got := strings.Join(verdicts, ", "); got != "broken.star parse, bytes.star parse, few.star , mute.star , whole.py , whole.star " {
 		t.Fatalf("verdicts: %s", got)
 	}
-	if want.Accepted != 3 || want.Rejected != 2 || want.Known || want.Resumed {
+	if want.Accepted != 4 || want.Rejected != 2 || want.Known || want.Resumed {
 		t.Errorf("%+v", want)
 	}
 
@@ -99,7 +102,7 @@ func TestAnImportIsTheSameWhateverInterruptsIt(t *testing.T) {
 		t.Errorf("asked for once more: %+v", again)
 	}
 
-	in.Entries = in.Entries[1:]
+	in.Entries = in.Entries[1:] // without bytes.star
 	in.Entries[2].Version = "2.0" // few.star, in this order
 	_, err = importing(t, l, other, in, 0)
 	if want := "asked for without bytes.star; another content of few.star (somebody's 1.2.3, asked for 2.0)"; !errors.Is(err, runs.ErrDiffers) ||
@@ -154,7 +157,7 @@ func drawing(t *testing.T, l config.Loaded, at Endpoints) Summary {
 
 func TestRunsOnAFixedPoolAreAlike(t *testing.T) {
 	l := small(t, plugin(t))
-	l.Run.Name, l.Run.Designer, l.Run.Designs = "drawn", "fixed:pool", 3
+	l.Run.Name, l.Run.Designer, l.Run.Designs = "drawn", "fixed:pool", 4
 	in := Import{Name: "pool", Seed: 1, Entries: entries()}
 	var first Summary
 	for i, workers := range []int{1, 5} {
@@ -163,7 +166,7 @@ func TestRunsOnAFixedPoolAreAlike(t *testing.T) {
 		_, err := importing(t, l, at, in, 0)
 		must(t, err)
 		sum := drawing(t, l, at)
-		if sum.Designed != 6 || sum.Accepted != 6 || sum.Rollouts == 0 || sum.NoRegret {
+		if sum.Designed != 8 || sum.Accepted != 8 || sum.Rollouts == 0 || sum.NoRegret {
 			t.Errorf("%+v", sum)
 		}
 		if i == 0 {
