@@ -36,6 +36,9 @@ func Canonical(v starlark.Value, limit int) (string, error) {
 	if _, err := c.value(v, 0); err != nil {
 		return "", err
 	}
+	if len(c.buf) > limit {
+		return "", fmt.Errorf("%w of %d bytes", errTooLarge, limit)
+	}
 	return string(c.buf), nil
 }
 

@@ -274,7 +274,7 @@ func padding(place func(s, pad string) string) builtin {
 		if utf8.RuneCountInString(fill) != 1 {
 			return nil, errors.New("the fill must be one character")
 		}
-		lacking := width - int64(utf8.RuneCountInString(s))
+		lacking := max(width, 0) - int64(utf8.RuneCountInString(s))
 		if lacking > maxText/int64(len(fill)) {
 			return nil, fmt.Errorf("result %w of %d bytes", errTooLarge, maxText)
 		}

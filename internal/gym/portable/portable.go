@@ -103,6 +103,11 @@ func (c *checker) visit(n syntax.Node) bool {
 		c.call(n)
 	case *syntax.IndexExpr:
 		c.notText(n.X, n, "indexing a text counts bytes in Starlark; use text.slice")
+		c.noBools(n, n.Y)
+	case *syntax.UnaryExpr:
+		if n.Op != syntax.NOT && n.X != nil {
+			c.noBools(n, n.X)
+		}
 	case *syntax.SliceExpr:
 		c.notText(n.X, n, "slicing a text counts bytes in Starlark; use text.slice")
 	case *syntax.BinaryExpr:
@@ -276,13 +281,27 @@ func (c *checker) argument(call *syntax.CallExpr, name string, i int, arg syntax
 	if name == "sorted" && i > 0 {
 		c.report(arg, "sorted takes its options by keyword")
 	}
+	if name == "abs" {
+		c.noBools(arg, arg)
+	}
 	if slices.Contains(consumers(), name) {
 		e := unparen(arg)
 		c.iterated[e] = true
-		if name != "len" && name != "min" && name != "max" {
+		if several := positional(call) > 1; name != "len" && (!several || name != "min" && name != "max") {
 			c.notText(e, e, "Starlark does not go through a text; use text.chars")
 		}
 	}
+}
+
+// positional counts the arguments that have no name.
+func positional(call *syntax.CallExpr) int {
+	n := 0
+	for _, arg := range call.Args {
+		if _, ok := keyword(arg); !ok {
+			n++
+		}
+	}
+	return n
 }
 
 func keyword(arg syntax.Expr) (*syntax.Ident, bool) {
@@ -295,6 +314,13 @@ func keyword(arg syntax.Expr) (*syntax.Ident, bool) {
 }
 
 func (c *checker) operator(b *syntax.BinaryExpr) {
+	switch b.Op {
+	case syntax.PLUS, syntax.MINUS, syntax.STAR, syntax.SLASH, syntax.SLASHSLASH, syntax.PERCENT,
+		syntax.AMP, syntax.PIPE, syntax.CIRCUMFLEX, syntax.LTLT, syntax.GTGT:
+		c.noBools(b, b.X, b.Y)
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		c.compared(b)
+	}
 	switch b.Op {
 	case syntax.PERCENT:
 		c.notText(b.X, b, "formatting by % is not the same in both languages; use text.format or text.fixed")

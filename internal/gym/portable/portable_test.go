@@ -15,6 +15,7 @@ func TestPortable(t *testing.T) {
 		"iteration": "x = [a + b for a, b in zip([1], [2])]\nfor i, k in enumerate(sorted({}.keys())):\n    x.append(i)\ny = list(range(3))[::-1]\n",
 		"keywords":  "x = sorted([3, 1], key = lambda v: -v, reverse = True)\nm = max(x, key = lambda v: v)\nd = dict(a = 1)\n",
 		"text":      "s = text.format('{} is {}', 'a', 1)\nn = len(s)\nt = s + '!' * 3\nok = 'a' in s and 'é' < 'z'\n",
+		"bools":     "x = (1 < 2) == True\ny = not x and 'a' in 'ab' or x != False\nz = max('a', 'b', key = lambda s: 1)\n",
 		"default":   "def f(a, b = 3, c = None, *args):\n    return a\n",
 		"own names": "def fold(items, total = 0):\n    for i in items:\n        total += i\n    return total\nx = fold([1, 2])\n",
 	} {
@@ -73,6 +74,12 @@ func TestFindings(t *testing.T) {
 		{"module keyword", "x = text.format(template = 'a')", "1:17: functions of the modules take no keywords"},
 		{"sorted by position", "x = sorted([1], None)", "1:17: sorted takes its options by keyword"},
 		{"unknown keyword", "x = min([1], default = 0)", "1:14: min takes no keyword default"},
+		{"sum of bools", "x = (1 < 2) + True", "1:5: a bool is a number"},
+		{"bool and number", "def f(a):\n    return (a == 2) == 1", "2:12: a bool is a number"},
+		{"index by bool", "x = [1, 2][3 in [3]]", "1:5: a bool is a number"},
+		{"minus a bool", "x = -True", "1:5: a bool is a number"},
+		{"abs of a bool", "x = abs(not 1)", "1:9: a bool is a number"},
+		{"min of a text", "x = min('abc')", "1:9: Starlark does not go through a text"},
 		{"tabs", "def f():\n\treturn 1", "2:2: indentation by tabs"},
 	}
 	for _, tt := range tests {

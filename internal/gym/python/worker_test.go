@@ -22,7 +22,7 @@ func open(t testing.TB, pool *gym.Pool, code string) *gym.Worker {
 }
 
 func TestSmoke(t *testing.T) {
-	pool := gymtest.NewPool(t, gym.Config{MemoryBytes: 128<<20})
+	pool := gymtest.NewPool(t, gym.Config{MemoryBytes: 128 << 20})
 	w := open(t, pool, gymtest.Counting)
 	t.Logf("%+v", w.Meta())
 	s, err := w.Reset(t.Context(), []gym.Reset{{Episode: 0, Seed: 5, WantHint: true, WantSolve: true}})

@@ -219,7 +219,7 @@ def decode(text):
         start += 1
     try:
         value, end = scan_strict(text, start)
-    except StopIteration:
+    except (StopIteration, SystemError):  # the scanner of Python 3.11 fails to load its own exception
         raise ValueError("no value") from None
     except RecursionError:
         raise ValueError("nested deeper than %d" % MAX_DEPTH) from None

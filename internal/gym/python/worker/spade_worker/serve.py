@@ -24,9 +24,10 @@ OUT_OF_THE_WAY = 10
 COLLECT_AFTER = 50_000
 
 
-def main():
+def main(loads=1):
+    """Serves, and ends the process. A worker loads one source in its life."""
     try:
-        code = run(sys.argv[1] if len(sys.argv) > 1 else "{}")
+        code = run(sys.argv[1] if len(sys.argv) > 1 else "{}", loads)
     except wire.Broken as error:
         code = EXIT_PROTOCOL
         tell(str(error))
@@ -46,7 +47,7 @@ def tell(text, write=os.write):
         pass
 
 
-def run(argument):
+def run(argument, loads):
     options = decode(argument)
     nonce = bytes.fromhex(options["nonce"]) if options.get("nonce") else None
     pipe = descriptors(nonce)
@@ -60,7 +61,7 @@ def run(argument):
     sys.setrecursionlimit(RECURSION)
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     pipe.send(wire.READY, wire.uint(options.get("layers", 0)))
-    return serve(pipe, around, packages)
+    return serve(pipe, around, packages, loads)
 
 
 # How deep calls may nest. It is what Python allows unless told otherwise; packages count on it.
@@ -105,9 +106,8 @@ def forget():
             stream.reconfigure(errors="backslashreplace")
 
 
-def serve(pipe, around, packages):
+def serve(pipe, around, packages, loads):
     player = None
-    loaded = False
     while True:
         frame = pipe.next()
         if frame is None:
@@ -117,9 +117,9 @@ def serve(pipe, around, packages):
             sys.settrace(None)
             sys.setprofile(None)
         if kind == wire.LOAD:
-            if loaded:
-                raise wire.Broken("a second load")
-            loaded = True
+            loads -= 1
+            if loads < 0:
+                raise wire.Broken("a load too many")
             player = answer_load(pipe, data, around, packages)
         elif kind == wire.ACTIONS and player is not None:
             player.actions(pipe, data)

@@ -7,12 +7,15 @@ import time
 
 from .sha import sha256
 
+STOPPED_NS = 1_600_000_000_123_456_789
+
 
 def change_clock(shift_ns, freeze):
-    """Moves the wall clock by so many nanoseconds, or stops it there. The monotonic clocks stay as they are."""
+    """Moves the wall clock by so many nanoseconds, or stops it at the same moment in every process. The monotonic clocks
+    stay as they are."""
     real_ns = time.time_ns
     if freeze:
-        stopped = real_ns()
+        stopped = STOPPED_NS
 
         def now_ns():
             return stopped + shift_ns

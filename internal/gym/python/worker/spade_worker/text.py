@@ -111,7 +111,7 @@ def padding(s, width, fill):
     lacking = width - len(s)
     if lacking > MAX_TEXT // size(fill):
         raise too_large()
-    return fill * lacking
+    return fill * max(lacking, 0)
 
 
 def pad_left(s, width, fill=" ", /):
@@ -175,7 +175,7 @@ def to_float(s, /):
     try:
         value, end = scan_strict(s, 0)
         return float(value) if end == len(s) else None
-    except (ValueError, OverflowError, StopIteration):
+    except (ValueError, OverflowError, StopIteration, SystemError):
         return None
 
 
