@@ -17,6 +17,7 @@ func children() map[string]child {
 	return map[string]child{
 		chdb.Command:       chdb.Main,
 		gym.ChildCommand:   gym.Main,
+		gym.JailCommand:    gym.JailMain,
 		supervisor.Command: supervisor.Main,
 	}
 }

@@ -128,6 +128,41 @@ func tierOf(name string) (tier, bool) {
 	return tier{}, false
 }
 
+// TierPython is what is recorded of Python workers with every layer; a suffix names what a machine lacks and is not needed.
+const TierPython = "python-1"
+
+// pythonTierOf is what a value of Config.Sandbox means for the Python runtime.
+func pythonTierOf(name string) (tier, bool) {
+	switch name {
+	case SandboxFull, "":
+		return tier{
+			require: sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Seccomp | sandbox.Namespaces |
+				sandbox.Root | sandbox.Privileges,
+			want: sandbox.Landlock,
+		}, true
+	case SandboxLimits:
+		return tier{require: sandbox.Rlimits | sandbox.Descriptors&sandbox.Supported}, true
+	case SandboxNone:
+		return tier{}, true
+	}
+	return tier{}, false
+}
+
+// pythonTier is what is recorded of a Python worker with these layers in force.
+func pythonTier(configured string, have sandbox.Layer) string {
+	if configured != SandboxFull {
+		return configured
+	}
+	name := TierPython
+	if !have.Has(sandbox.Cgroup) {
+		name += "-no-cgroup"
+	}
+	if !have.Has(sandbox.Landlock) {
+		name += "-no-landlock"
+	}
+	return name
+}
+
 // tierName is what is recorded of a worker with these layers in force.
 func tierName(configured string, have sandbox.Layer) string {
 	if configured == SandboxFull && !have.Has(sandbox.Landlock) {

@@ -31,7 +31,7 @@ type SandboxError struct {
 
 func (e *SandboxError) Error() string {
 	msg := fmt.Sprintf("the sandbox tier %q does not work here: %v", e.Tier, e.Err)
-	if e.Tier == SandboxFull {
+	if e.Tier != SandboxLimits && e.Tier != SandboxNone {
 		msg += `; "limits" can be chosen for sources that you trust`
 	}
 	return msg
@@ -43,6 +43,8 @@ func (e *SandboxError) Unwrap() error { return e.Err }
 type deathError struct {
 	cause Cause
 	text  string
+	// final says that there is nothing to try again: processor time, not the clock, was what ran out.
+	final bool
 }
 
 func (e *deathError) Error() string { return e.text }
@@ -52,7 +54,7 @@ func (e *deathError) fault() Fault {
 	f := Fault{Outcome: EnvError, Cause: e.cause, Error: e.text}
 	if e.cause == causeTimeout {
 		f.Outcome = Timeout
-		f.Nondeterministic = true
+		f.Nondeterministic = !e.final
 	}
 	return f
 }

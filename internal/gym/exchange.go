@@ -100,7 +100,7 @@ func collect[Q, A any](ctx context.Context, w *Worker, p *proc, v *verb[Q, A], p
 			err = fmt.Errorf("message kind %d after %d of %d answers", kind, at, len(part))
 		}
 		if err != nil {
-			return answers, p.death(&deathError{causeProtocol, err.Error()}) // nothing of such a frame counts
+			return answers, p.death(&deathError{cause: causeProtocol, text: err.Error()}) // nothing of such a frame counts
 		}
 		answers = append(answers, read...)
 		if last {

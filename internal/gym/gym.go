@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/child"
+	"github.com/seed256f7767/spade/internal/gym/jail"
 	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
@@ -74,6 +75,14 @@ type Surroundings struct {
 
 // ChildCommand is the hidden command under which the program's binary is a worker.
 const ChildCommand = "__gym"
+
+// JailCommand is the hidden command under which the program's binary confines itself and becomes a Python interpreter.
+const JailCommand = jail.Command
+
+// JailMain is the entry point under JailCommand, by the same rules as Main.
+func JailMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return jail.Main(ctx, args, stdin, stdout, stderr)
+}
 
 // Main is the entry point of a worker process. The binary must call it first thing when its first argument is
 // ChildCommand, before anything else starts goroutines or opens files.

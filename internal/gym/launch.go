@@ -2,9 +2,11 @@ package gym
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
 // launch is what makes one fresh process as good as another: processes of equal launches stand in for each other.
@@ -20,28 +22,44 @@ func launchOf(src Source, around Surroundings) launch {
 	return launch{runtime: src.Runtime, pkg: src.Package, around: around}
 }
 
+// hasSpares reports whether processes of the launch are kept ready: those that are wanted again and again.
+func (l launch) hasSpares() bool { return l.pkg == "" && l.around == (Surroundings{}) }
+
 // take returns a fresh, confined process.
 func (p *Pool) take(ctx context.Context, l launch) (*proc, error) {
-	s, err := p.spawner(ctx, l)
+	if l.runtime == RuntimePython {
+		if err := p.readyPython(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.takeUntested(ctx, l)
+}
+
+// takeUntested is take without the test that the runtime's sandbox holds, for that test.
+func (p *Pool) takeUntested(ctx context.Context, l launch) (*proc, error) {
+	begin, err := p.begin(l)
+	if err != nil {
+		return nil, err
+	}
+	if !l.hasSpares() {
+		return p.single(ctx, begin)
+	}
+	s, err := p.spawner(l, begin.begin)
 	if err != nil {
 		return nil, err
 	}
 	return s.take(ctx)
 }
 
-// spawner returns the one for l and starts it at the first use.
-func (p *Pool) spawner(ctx context.Context, l launch) (*spawner, error) {
-	begin, spares := p.beginStarlark, max(p.cfg.Spares, 0)
+func (p *Pool) begin(l launch) (start, error) {
 	if l.runtime == RuntimePython {
-		command, err := p.pythonCommand(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		begin = command
-		if l.pkg != "" || l.around != (Surroundings{}) {
-			spares = 0
-		}
+		return p.beginPython(l)
 	}
+	return p.beginStarlark(), nil
+}
+
+// spawner returns the one for a launch with spares and starts it at the first use.
+func (p *Pool) spawner(l launch, begin func() (*proc, error)) (*spawner, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -49,28 +67,49 @@ func (p *Pool) spawner(ctx context.Context, l launch) (*spawner, error) {
 	}
 	s, ok := p.spawners[l]
 	if !ok {
-		s = newSpawner(begin, spares, p.cfg.MaxWorkers)
+		s = newSpawner(begin, max(p.cfg.Spares, 0), p.cfg.MaxWorkers)
 		s.start()
 		p.spawners[l] = s
 	}
 	return s, nil
 }
 
+// single starts one process of a launch without spares.
+func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, ErrClosed
+	}
+	if p.starter == nil {
+		p.starter = newStarter()
+		go p.starter.run()
+	}
+	starter := p.starter
+	p.mu.Unlock()
+	proc, err := starter.start(ctx, s.begin)
+	if err != nil {
+		return nil, err
+	}
+	defer proc.interruptible(ctx)()
+	if err := proc.greet(ctx, greetTimeout); err != nil {
+		return nil, errors.Join(fmt.Errorf("fresh worker: %w", err), proc.close())
+	}
+	return proc, nil
+}
+
 // starlarkEnv is a Starlark worker's whole environment. Most workers live for less than the program takes to start, and
 // nothing of what its packages set up can be collected; the worker sets the pace of its collector before it loads a source.
 func starlarkEnv() []string { return []string{"GOGC=off", "GOMAXPROCS=1"} }
 
-func (p *Pool) beginStarlark() (*proc, error) {
+func (p *Pool) beginStarlark() start {
 	t, _ := tierOf(p.cfg.Sandbox)
-	proc, err := startProc(func(wire.Nonce) []string { return p.command }, starlarkEnv(), p.cfg.MemoryBytes)
-	if err != nil {
-		return nil, err
+	return start{
+		argv: func(wire.Nonce) []string { return p.command }, env: starlarkEnv(), layers: t.require & sandbox.Seccomp,
+		hello: &wire.Hello{
+			Require: uint32(t.require), Want: uint32(t.want),
+			MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
+		},
+		memory: p.cfg.MemoryBytes, cpu: p.cfg.CPUTime,
 	}
-	if err := proc.hello(wire.Hello{
-		Require: uint32(t.require), Want: uint32(t.want),
-		MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
-	}); err != nil {
-		return nil, fmt.Errorf("start a worker: %w", err)
-	}
-	return proc, nil
 }

@@ -3,91 +3,141 @@ package gym
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"sync"
 
+	"github.com/seed256f7767/spade/internal/gym/jail"
 	"github.com/seed256f7767/spade/internal/gym/python"
 	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/internal/sandbox"
+	"github.com/seed256f7767/spade/internal/sandbox/cgroup"
 )
 
-// pythonFiles is what the Python runtime needs on disk: the interpreter, found once, and the worker's own files, written
-// once into a folder of this process.
-type pythonFiles struct {
-	mu          sync.Mutex // guards the following
-	dir         string
-	interpreter python.Interpreter
-}
+// What a Python worker gets beyond the configured memory, for the interpreter itself and what it maps; and its other limits.
+const (
+	pythonBase    = 64 << 20
+	pythonScratch = 16 << 20
+	pythonFiles   = 256
+	pythonThreads = 64
+	pythonStack   = 8 << 20
+)
 
-// ready finds the interpreter and writes the files at the first call. A failure is tried again at the next.
-func (f *pythonFiles) ready(ctx context.Context, name string) (python.Interpreter, string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.dir != "" {
-		return f.interpreter, f.dir, nil
-	}
-	found, err := python.Find(ctx, or(name, "python3"))
-	if err != nil {
-		return python.Interpreter{}, "", err
-	}
-	dir, err := os.MkdirTemp("", "spade-python-")
-	if err != nil {
-		return python.Interpreter{}, "", fmt.Errorf("folder for the Python worker: %w", err)
-	}
-	if err := python.Extract(ctx, dir, found); err != nil {
-		_ = os.RemoveAll(dir) // the first error says why
-		return python.Interpreter{}, "", err
-	}
-	f.dir, f.interpreter = dir, found
-	return found, dir, nil
-}
+// Where a Python worker finds its own files and the installed packages that it may import.
+const (
+	workerFolder  = "/spade"
+	packageFolder = "/packages"
+)
 
-func (f *pythonFiles) remove() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.dir == "" {
-		return nil
-	}
-	err := os.RemoveAll(f.dir)
-	f.dir = ""
-	return err
-}
-
-// pythonOptions is the worker's only argument, as JSON. See worker/main.py.
-type pythonOptions struct {
-	// Nonce marks the worker's frames, in hexadecimal.
-	Nonce string `json:"nonce"`
-	// Layers are the sandbox layers in force, which the worker tells when it is ready.
-	Layers uint32 `json:"layers"`
-	// Packages is the folder of installed packages that may be imported, or empty.
-	Packages     string `json:"packages"`
-	ClockShiftNS int64  `json:"clock_shift_ns"`
-	SeedGlobals  bool   `json:"seed_globals"`
-	FreezeClock  bool   `json:"freeze_clock"`
-}
-
-// pythonCommand returns what starts a process of this launch.
-func (p *Pool) pythonCommand(ctx context.Context, l launch) (func() (*proc, error), error) {
+// beginPython returns what starts a process of the launch. The runtime must have been prepared.
+func (p *Pool) beginPython(l launch) (start, error) {
 	packages := ""
 	if l.pkg != "" {
 		var ok bool
 		if packages, ok = p.cfg.Python.Packages[l.pkg]; !ok {
-			return nil, &PackageError{Package: l.pkg}
+			return start{}, &PackageError{Package: l.pkg}
 		}
 	}
-	interpreter, dir, err := p.python.ready(ctx, p.cfg.Python.Interpreter)
+	found, err := p.python.look(packages)
 	if err != nil {
-		return nil, fmt.Errorf("python runtime: %w", err)
+		return start{}, err
 	}
-	argv := func(nonce wire.Nonce) []string {
-		options, _ := json.Marshal(pythonOptions{ // strings and numbers only: it cannot fail
-			Nonce: hex.EncodeToString(nonce[:]), Packages: packages, ClockShiftNS: int64(l.around.ClockShift),
-			SeedGlobals: l.around.SeedGlobals, FreezeClock: l.around.FreezeClock,
-		})
-		return append([]string{interpreter.Path}, append(python.Flags(), filepath.Join(dir, "main.py"), string(options))...)
+	t, _ := pythonTierOf(p.cfg.Sandbox)
+	memory := p.cfg.MemoryBytes + pythonBase
+	s := start{
+		env: []string{"GOGC=off", "GOMAXPROCS=1"}, layers: t.require, python: true, memory: memory, cpu: p.cfg.CPUTime,
+		hello: &wire.Hello{
+			Require: uint32(t.require), Want: uint32(t.want),
+			MemoryBytes: memory, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: pythonFiles,
+		},
+		groups: found.groups, limits: cgroup.Limits{MemoryBytes: memory, Processes: pythonThreads},
 	}
-	env := python.Environment(l.around.HashSeed, or(l.around.TimeZone, "UTC"), or(l.around.Locale, "C.UTF-8"))
-	return func() (*proc, error) { return startProc(argv, env, p.cfg.MemoryBytes) }, nil
+	options := found.options(t, packages, l.around)
+	s.argv = func(nonce wire.Nonce) []string {
+		o := options
+		o.Worker = maps.Clone(options.Worker)
+		o.Worker["nonce"] = hex.EncodeToString(nonce[:])
+		argument, _ := o.Encode() // texts and numbers only: it cannot fail
+		return append(p.jail[:len(p.jail):len(p.jail)], argument)
+	}
+	return s, nil
 }
+
+// options are what the first stage becomes and what the interpreter may see.
+func (f foundPython) options(t tier, packages string, around Surroundings) jail.Options {
+	main, at := filepath.Join(f.dir, python.MainFile), packages
+	o := jail.Options{
+		Program: f.interpreter.Path, ScratchBytes: pythonScratch, Threads: pythonThreads, StackBytes: pythonStack,
+		Env: python.Environment(around.HashSeed, or(around.TimeZone, "UTC"), or(around.Locale, "C.UTF-8")),
+	}
+	if t.require.Has(sandbox.Root) {
+		main = workerFolder + "/" + python.MainFile
+		o.Mounts = append(f.mounts(), sandbox.Mount{From: f.dir, To: workerFolder})
+		o.Hidden = f.interpreter.Hidden
+		if packages != "" {
+			at = packageFolder
+			o.Mounts = append(o.Mounts, sandbox.Mount{From: packages, To: at})
+		}
+	}
+	o.Args = append(python.Flags(), main)
+	o.Worker = map[string]any{
+		"packages": at, "clock_shift_ns": int64(around.ClockShift), "seed_globals": around.SeedGlobals, "freeze_clock": around.FreezeClock,
+	}
+	return o
+}
+
+// customs are what the C library reads to know time zones and locales, where the machine has them.
+var customs = []string{"/usr/share/zoneinfo", "/usr/lib/locale"}
+
+func (f foundPython) mounts() []sandbox.Mount {
+	mounts := make([]sandbox.Mount, 0, len(f.interpreter.Mounts)+len(f.libraries)+len(customs))
+	have := map[string]bool{}
+	add := func(from, to string) {
+		if !have[to] {
+			have[to] = true
+			mounts = append(mounts, sandbox.Mount{From: from, To: to})
+		}
+	}
+	for _, list := range [][]python.Mount{f.interpreter.Mounts, f.libraries} {
+		for _, m := range list {
+			add(m.From, m.At)
+		}
+	}
+	for _, path := range customs {
+		if _, err := os.Stat(path); err == nil {
+			add(path, path)
+		}
+	}
+	return mounts
+}
+
+// readyPython prepares the Python runtime at its first use and tests that its sandbox holds. A failure is tried again at
+// the next.
+func (p *Pool) readyPython(ctx context.Context) error {
+	p.python.mu.Lock()
+	defer p.python.mu.Unlock()
+	if p.python.tested {
+		return nil
+	}
+	t, _ := pythonTierOf(p.cfg.Sandbox)
+	if lacking := t.require &^ sandbox.Supported; lacking != 0 {
+		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require), Err: &sandbox.MissingError{Layer: lacking, Remedy: elsewhere}}
+	}
+	if err := p.python.prepare(ctx, p.cfg.Python.Interpreter, p.cfg.Sandbox != SandboxNone); err != nil {
+		return fmt.Errorf("python runtime: %w", err)
+	}
+	have, err := p.testPython(ctx)
+	if err != nil {
+		return err
+	}
+	p.python.tested = true
+	p.mu.Lock()
+	p.pythonTier = pythonTier(p.cfg.Sandbox, have)
+	p.mu.Unlock()
+	p.log.InfoContext(ctx, "Python environments ready", "sandbox_tier", p.TierOf(RuntimePython), "python", p.python.found.interpreter.Version,
+		"layers", have.String(), "control_groups", p.python.why)
+	return nil
+}
+
+const elsewhere = "use Linux, for example in a virtual machine; or \"limits\" for sources that you trust"

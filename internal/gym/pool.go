@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/seed256f7767/spade/internal/gym/jail"
 	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
@@ -18,16 +19,19 @@ type Pool struct {
 	cfg     Config
 	log     *slog.Logger
 	command []string
+	jail    []string // starts a worker in Python
 	slots   *semaphore.Weighted
-	python  pythonFiles
+	python  pythonRuntime
 
 	// mu guards the following.
-	mu       sync.Mutex
-	spawners map[launch]*spawner
-	dog      *watchdog
-	tier     string
-	open     map[*Worker]struct{}
-	closed   bool
+	mu         sync.Mutex
+	spawners   map[launch]*spawner
+	starter    *starter
+	dog        *watchdog
+	tier       string
+	pythonTier string
+	open       map[*Worker]struct{}
+	closed     bool
 }
 
 // NewPool checks the configuration and does nothing else.
@@ -36,12 +40,12 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 		return nil, fmt.Errorf("environment workers: %w", err)
 	}
 	cfg = cfg.withDefaults()
+	self, err := selfCommand()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
 	command := set.Command
 	if len(command) == 0 {
-		self, err := selfCommand()
-		if err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
-		}
 		command = []string{self, ChildCommand}
 	}
 	log := set.Logger
@@ -49,7 +53,7 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Pool{
-		cfg: cfg, log: log, command: command, tier: cfg.Sandbox,
+		cfg: cfg, log: log, command: command, jail: []string{self, jail.Command}, tier: cfg.Sandbox, pythonTier: pythonTier(cfg.Sandbox, 0),
 		slots: semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
 		spawners: map[launch]*spawner{},
 	}, nil
@@ -77,10 +81,21 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// Tier returns the name of the sandbox tier that is in force, as it is recorded of runs and rollouts.
+// Tier returns the name of the sandbox tier of Starlark environments that is in force, as it is recorded of runs and rollouts.
 func (p *Pool) Tier() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.tier
+}
+
+// TierOf returns the name of the sandbox tier of a runtime. That of Python is known once a worker of it has been opened,
+// which is when its sandbox is tested.
+func (p *Pool) TierOf(runtime string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if runtime == RuntimePython {
+		return p.pythonTier
+	}
 	return p.tier
 }
 
@@ -161,7 +176,7 @@ func (p *Pool) Shutdown(context.Context) error {
 	for w := range p.open {
 		open = append(open, w)
 	}
-	spawners, dog := p.spawners, p.dog
+	spawners, starter, dog := p.spawners, p.starter, p.dog
 	p.spawners = nil
 	p.mu.Unlock()
 
@@ -171,6 +186,9 @@ func (p *Pool) Shutdown(context.Context) error {
 	}
 	for _, s := range spawners {
 		errs = append(errs, s.stop())
+	}
+	if starter != nil {
+		starter.stop()
 	}
 	if dog != nil {
 		dog.stop()

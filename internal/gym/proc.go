@@ -8,54 +8,68 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/sandbox"
+	"github.com/seed256f7767/spade/internal/sandbox/cgroup"
 )
 
+// Of what a worker writes beside its answers the head is kept, and a flood of it ends the worker. Environments in Python may
+// print, so they have more.
 const (
-	causeMemory    = wire.CauseMemory
-	causeTimeout   = wire.CauseTimeout
-	causeCrashed   = wire.CauseCrashed
-	causeProtocol  = wire.CauseProtocol
-	causeRecursion = wire.CauseRecursion
-)
-
-// memoryText is the same whether the kernel's limit or the watchdog was first, for it is told in events.
-const memoryText = "the worker reached its memory limit"
-
-// Of a worker's standard error the head is kept, and a flood of it ends the worker.
-const (
-	stderrHead  = 8 << 10
-	stderrFlood = 1 << 20
+	outputHead  = 8 << 10
+	outputFlood = 1 << 20
+	pythonFlood = 16 << 20
 )
 
 // proc is one worker process, seen from outside. Its methods that talk to the process are for one goroutine at a time;
 // kill and close may come from any.
 type proc struct {
 	cmd    *exec.Cmd
+	start  start
 	nonce  wire.Nonce
 	in     *os.File
 	out    *os.File
 	frames *wire.Reader
 	layers sandbox.Layer
-	memory uint64 // its limit
+	group  *cgroup.Group // nil: none
+	// spent is the processor time that it had used when the wait for its answer began.
+	spent time.Duration
 	// done is closed when the process has ended and was waited for.
 	done chan struct{}
 
 	// mu guards the following.
 	mu     sync.Mutex
 	reason *deathError // why we killed it
-	stderr []byte
+	ended  bool        // it must not be signalled any more: its number may be another's
+	oom    bool        // the kernel ended it for want of memory
+	output []byte
 }
 
-// startProc starts a worker process; argv makes its command line for the nonce that marks its frames. It must be called on
-// a thread that lives as long as the process may: the kernel ends the process together with the thread that started it.
-func startProc(argv func(wire.Nonce) []string, env []string, memory uint64) (_ *proc, err error) {
+// start is how a worker process begins.
+type start struct {
+	// argv makes the command line for the nonce that marks the worker's frames.
+	argv func(wire.Nonce) []string
+	env  []string
+	// layers are those that the parent has a part in, and for Python decide what an end means.
+	layers sandbox.Layer
+	hello  *wire.Hello // nil: it expects none
+	// memory is its limit, for the diagnosis of its end; cpu that of its processor time.
+	memory uint64
+	cpu    time.Duration
+	// groups is where its control group is made, with the limits; nil: nowhere.
+	groups *cgroup.Parent
+	limits cgroup.Limits
+	// python says that the process is an interpreter: it may print, and processor time decides what a deadline means.
+	python bool
+}
+
+// begin starts the process. It must be called on a thread that lives as long as the process may: the kernel ends the
+// process together with the thread that started it.
+func (s start) begin() (_ *proc, err error) {
 	var nonce wire.Nonce
 	if _, err := rand.Read(nonce[:]); err != nil {
 		return nil, fmt.Errorf("nonce: %w", err)
@@ -71,33 +85,72 @@ func startProc(argv func(wire.Nonce) []string, env []string, memory uint64) (_ *
 			return nil, fmt.Errorf("pipe for a worker: %w", err)
 		}
 	}
-	command := argv(nonce)
+	command := s.argv(nonce)
 	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it outlives the call that starts it; close ends it
-	cmd.Env = env
+	cmd.Env = s.env
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stderr = pipes[0], pipes[5]
+	if s.python {
+		cmd.Stdout = pipes[5]
+	}
 	cmd.ExtraFiles = []*os.File{pipes[3]}
-	cmd.SysProcAttr = processAttr()
+	cmd.SysProcAttr = sandbox.ProcessAttr(s.layers)
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start a worker: %w", err)
+		return nil, s.notStarted(err)
 	}
 	closeAll(pipes[0], pipes[3], pipes[5])
 
 	p := &proc{
-		cmd: cmd, nonce: nonce, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), memory: memory, done: make(chan struct{}),
+		cmd: cmd, start: s, nonce: nonce, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), done: make(chan struct{}),
 	}
+	err = p.join()
 	go p.reap(pipes[4])
+	if err == nil && s.hello != nil {
+		err = p.hello(*s.hello)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start a worker: %w", err), p.close())
+	}
 	return p, nil
 }
+
+// notStarted says what to do when the kernel refuses a process with namespaces.
+func (s start) notStarted(err error) error {
+	refused := errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EINVAL) ||
+		errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOSYS)
+	if s.layers.Has(sandbox.Namespaces) && refused {
+		err = &sandbox.MissingError{Layer: sandbox.Namespaces, Remedy: sandbox.NamespaceRemedy(), Err: err}
+	}
+	return fmt.Errorf("start a worker: %w", err)
+}
+
+// join puts a process that has not been told anything yet into a control group.
+func (p *proc) join() error {
+	if p.start.groups == nil {
+		return nil
+	}
+	group, err := p.start.groups.New(p.start.limits)
+	if err != nil {
+		return &groupError{err}
+	}
+	p.group = group
+	if err := group.Add(p.cmd.Process.Pid); err != nil {
+		return &groupError{err}
+	}
+	return nil
+}
+
+// groupError says that a control group could not be made or joined.
+type groupError struct{ err error }
+
+func (e *groupError) Error() string { return e.err.Error() }
+func (e *groupError) Unwrap() error { return e.err }
 
 // hello sends the first message, the layers and limits that the process is to take on.
 func (p *proc) hello(m wire.Hello) error {
 	var e wire.Encoder
 	e.Hello(m)
-	if err := wire.WriteFrame(p.in, p.nonce, wire.KindHello, e.Buf); err != nil {
-		return errors.Join(fmt.Errorf("greet a worker: %w", err), p.close())
-	}
-	return nil
+	return wire.WriteFrame(p.in, p.nonce, wire.KindHello, e.Buf)
 }
 
 func closeAll(files ...*os.File) {
@@ -108,47 +161,100 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// reap reads the process's standard error to its end and waits for the process.
-func (p *proc) reap(stderr *os.File) {
+// lastWords is how long output is waited for after the process has ended. Descendants that the tier did not keep it from
+// starting may hold the pipe for ever.
+const lastWords = 200 * time.Millisecond
+
+// reap drains the process's output, waits for its end, and removes what is left of it.
+func (p *proc) reap(output *os.File) {
 	defer close(p.done)
-	defer closeAll(stderr)
-	buf := make([]byte, 4<<10)
-	for total := 0; ; {
-		n, err := stderr.Read(buf)
-		total += n
-		p.mu.Lock()
-		p.stderr = append(p.stderr, buf[:min(n, stderrHead-len(p.stderr))]...)
-		p.mu.Unlock()
-		if err != nil {
-			break
-		}
-		if total > stderrFlood {
-			p.kill(&deathError{causeProtocol, "the worker flooded its standard error"})
-			break
-		}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.drain(output)
+	}()
+	exited := awaitExit(p.cmd.Process.Pid)
+	p.mu.Lock()
+	if exited { // and is still a zombie, so that its number is its own
+		_ = sandbox.KillGroup(p.cmd.Process.Pid)
+		p.ended = true
 	}
+	p.mu.Unlock()
 	_ = p.cmd.Wait() // its state says more than the error
+	oom, err := p.leaveGroup()
+	p.mu.Lock()
+	p.ended, p.oom = true, oom
+	if err != nil && p.reason == nil {
+		p.reason = &deathError{cause: causeCrashed, text: err.Error()}
+	}
+	p.mu.Unlock()
+	_ = output.SetReadDeadline(time.Now().Add(lastWords))
+	<-drained
+	closeAll(output)
 }
 
-// kill ends the process and all of its group. The first reason is the one that counts.
+// leaveGroup ends what is in the control group and removes it.
+func (p *proc) leaveGroup() (oom bool, err error) {
+	if p.group == nil {
+		return false, nil
+	}
+	oom = p.group.OutOfMemory()
+	return oom, errors.Join(p.group.Kill(), p.group.Remove())
+}
+
+// drain reads the process's output to its end and keeps the head.
+func (p *proc) drain(output *os.File) {
+	flood := outputFlood
+	if p.start.python {
+		flood = pythonFlood
+	}
+	buf := make([]byte, 4<<10)
+	for total := 0; ; {
+		n, err := output.Read(buf)
+		total += n
+		p.mu.Lock()
+		p.output = append(p.output, buf[:min(n, outputHead-len(p.output))]...)
+		p.mu.Unlock()
+		if err != nil {
+			return
+		}
+		if total > flood {
+			p.kill(p.flooded(flood))
+			return
+		}
+	}
+}
+
+func (p *proc) flooded(limit int) *deathError {
+	if p.start.python {
+		return &deathError{cause: wire.CauseLimit, text: fmt.Sprintf("the environment printed more than %d MiB", limit>>20)}
+	}
+	return &deathError{cause: causeProtocol, text: "the worker flooded its standard error"}
+}
+
+// kill ends the process and everything that it has started. The first reason is the one that counts.
 func (p *proc) kill(reason *deathError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reason == nil {
 		p.reason = reason
 	}
-	select {
-	case <-p.done:
-		return // its number may belong to another process by now
-	default:
+	if p.ended {
+		return
+	}
+	if !p.start.layers.Has(sandbox.Seccomp) {
+		sandbox.KillTree(p.cmd.Process.Pid)
 	}
 	_ = sandbox.KillGroup(p.cmd.Process.Pid)
 	_ = p.cmd.Process.Kill()
+	if p.group != nil {
+		_ = p.group.Kill() // reap does it again and looks at the error
+	}
 }
 
 // close ends the process, waits for it and gives back its descriptors. It may be called more than once.
 func (p *proc) close() error {
-	p.kill(&deathError{causeCrashed, "the worker was closed"})
+	p.kill(&deathError{cause: causeCrashed, text: "the worker was closed"})
 	<-p.done
 	return errors.Join(ignoreClosed(p.in.Close()), ignoreClosed(p.out.Close()))
 }
@@ -176,35 +282,7 @@ func (p *proc) death(reason *deathError) *deathError {
 	if p.reason != nil {
 		return p.reason
 	}
-	return diagnose(p.cmd.ProcessState, string(p.stderr), p.memory)
-}
-
-// diagnose reads the status and the last words of a worker that nobody killed on purpose.
-func diagnose(state *os.ProcessState, stderr string, memory uint64) *deathError {
-	status, _ := state.Sys().(syscall.WaitStatus)
-	switch {
-	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"):
-		return &deathError{causeMemory, memoryText}
-	case strings.Contains(stderr, "stack overflow"), strings.Contains(stderr, "stack exceeds"):
-		return &deathError{causeRecursion, "the interpreter's stack overflowed"}
-	case status.Signaled() && status.Signal() == syscall.SIGXCPU:
-		return &deathError{causeTimeout, "the worker used up its CPU time"}
-	case status.Signaled() && status.Signal() == syscall.SIGSYS:
-		return &deathError{causeCrashed, "the worker made a system call that the sandbox forbids"}
-	case status.Signaled():
-		return &deathError{causeCrashed, "the worker was ended by signal " + status.Signal().String()}
-	case memory > 0 && (runtimeDied(stderr) || peakRSS(state) > memory/4*3):
-		// The interpreter's own runtime does not check each of its requests for memory: its collector crashes on some. What
-		// it says then differs from one time to the next, and reasons are part of events.
-		return &deathError{causeMemory, memoryText}
-	}
-	return &deathError{causeCrashed, fmt.Sprintf("the worker ended with status %d", state.ExitCode())}
-}
-
-// runtimeDied reports whether the last words are those of a Go runtime that gave up, which at a limit on memory is what it
-// does. A panic of the interpreter never gets this far: the worker recovers from it.
-func runtimeDied(stderr string) bool {
-	return strings.Contains(stderr, "fatal error: ") || strings.Contains(stderr, "SIGSEGV")
+	return p.diagnose()
 }
 
 // send writes one frame; the buffer must begin with room for its header, see wire.AppendHeader.
@@ -230,6 +308,7 @@ func (p *proc) recv(ctx context.Context, timeout time.Duration) (wire.Kind, stri
 	if err := ctx.Err(); err != nil {
 		return 0, "", err
 	}
+	p.mark()
 	nonce, kind, body, err := p.frames.Next()
 	if err != nil {
 		return 0, "", p.transport(ctx, err, timeout)
@@ -248,11 +327,28 @@ func (p *proc) transport(ctx context.Context, err error, timeout time.Duration) 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return p.death(&deathError{causeTimeout, fmt.Sprintf("no answer within %v", timeout)})
+		return p.death(&deathError{cause: causeTimeout, text: fmt.Sprintf("no answer within %v", timeout), final: p.burnt(timeout)})
 	case errors.Is(err, wire.ErrFrameSize), errors.Is(err, wire.ErrNonce), errors.Is(err, wire.ErrMalformed):
-		return p.death(&deathError{causeProtocol, err.Error()})
+		return p.death(&deathError{cause: causeProtocol, text: err.Error()})
 	}
 	return p.death(nil) // io.EOF, ErrCut, a broken pipe, or closed under our hands
+}
+
+// mark notes the processor time at which a wait begins.
+func (p *proc) mark() {
+	if p.start.python {
+		p.spent, _ = sandbox.CPUTime(p.cmd.Process.Pid) // where it cannot be told, deadlines are never the call's own fault
+	}
+}
+
+// burnt reports whether the process has been computing for most of the wait that a deadline has ended: then the deadline
+// is its own doing, and not that of a machine with too much to do.
+func (p *proc) burnt(wait time.Duration) bool {
+	if !p.start.python {
+		return false
+	}
+	now, err := sandbox.CPUTime(p.cmd.Process.Pid)
+	return err == nil && now-p.spent >= wait/5*4
 }
 
 // interruptible makes send and recv return when ctx is done. Stop it after the exchange.
@@ -274,10 +370,13 @@ func (p *proc) greet(ctx context.Context, timeout time.Duration) error {
 	switch kind {
 	case wire.KindReady:
 		p.layers = sandbox.Layer(d.Uint())
+		if p.group != nil {
+			p.layers |= sandbox.Cgroup
+		}
 	case wire.KindRefused:
 		return &refusal{d.String()}
 	default:
-		return p.death(&deathError{causeProtocol, fmt.Sprintf("message kind %d instead of a greeting", kind)})
+		return p.death(&deathError{cause: causeProtocol, text: fmt.Sprintf("message kind %d instead of a greeting", kind)})
 	}
 	return d.End()
 }

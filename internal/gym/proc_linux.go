@@ -1,14 +1,12 @@
 package gym
 
 import (
+	"errors"
 	"os"
 	"syscall"
-)
 
-// processAttr gives a worker its own session and process group, without a terminal, and ties its life to ours.
-func processAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-}
+	"golang.org/x/sys/unix"
+)
 
 // selfCommand starts this very program, even when its file has been replaced meanwhile.
 func selfCommand() (string, error) { return "/proc/self/exe", nil }
@@ -19,4 +17,14 @@ func peakRSS(state *os.ProcessState) uint64 {
 		return uint64(usage.Maxrss) << 10
 	}
 	return 0
+}
+
+// awaitExit waits until a child has ended, without taking notice of it: its number stays its own until it is waited for.
+func awaitExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil
+		}
+	}
 }

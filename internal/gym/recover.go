@@ -29,13 +29,14 @@ type recovery[Q, A any] struct {
 func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 	r.w.pool.log.DebugContext(ctx, "environment worker lost", "cause", string(death.cause), "reason", death.text)
 	next := len(r.answers)
+	known := r.careful || next+1 == len(r.calls)
 	switch {
-	case r.careful && (r.tried == next+1 || death.cause == r.last && death.cause != causeCrashed):
+	case known && death.final, r.careful && (r.tried == next+1 || death.cause == r.last && death.cause != causeCrashed):
 		r.answers = append(r.answers, r.v.faulty(r.calls[next], death.fault()))
 		r.w.forget(r.v.asked(r.calls[next]))
 		r.suspects = [2]int{} // it was this one
 		if death.cause == causeTimeout {
-			death = &deathError{causeCrashed, death.text} // a clock gives each call its own second chance
+			death = &deathError{cause: causeCrashed, text: death.text} // a clock gives each call its own second chance
 		}
 	case death.cause == causeTimeout:
 		r.suspects = [2]int{next, len(r.calls)}
@@ -101,7 +102,7 @@ func (w *Worker) replay(ctx context.Context) error {
 	if _, err := w.loadFresh(ctx); err != nil {
 		var refused *SourceError
 		if errors.As(err, &refused) {
-			return &deathError{causeCrashed, "the source cannot be loaded again: " + refused.Error()}
+			return &deathError{cause: causeCrashed, text: "the source cannot be loaded again: " + refused.Error()}
 		}
 		return err
 	}
@@ -142,7 +143,7 @@ func (w *Worker) replay(ctx context.Context) error {
 	}
 	for _, n := range numbers {
 		if hashes[n] != w.episodes[n].hash {
-			return &deathError{causeCrashed, fmt.Sprintf("episode %d is not the same when it is played again", n)}
+			return &deathError{cause: causeCrashed, text: fmt.Sprintf("episode %d is not the same when it is played again", n)}
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-
 )
 
 // greetTimeout is how long a fresh process may take to confine itself.
@@ -16,11 +15,11 @@ const greetTimeout = 20 * time.Second
 // spawner starts processes on one thread of its own, which lives until the last of them is gone. It keeps some ready, so
 // that opening a worker does not wait for a process to start.
 type spawner struct {
-	begin   func() (*proc, error)
-	want    chan struct{}
-	ready   chan spawned
-	quit    chan struct{}
-	done    chan struct{}
+	begin func() (*proc, error)
+	want  chan struct{}
+	ready chan spawned
+	quit  chan struct{}
+	done  chan struct{}
 	// surplus counts wants that were given up.
 	surplus atomic.Int64
 	spares  int

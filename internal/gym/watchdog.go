@@ -82,7 +82,7 @@ func (w *watchdog) look() int {
 	w.mu.Unlock()
 	for _, p := range busy {
 		if held := sandbox.TreeRSS(p.cmd.Process.Pid); held > w.limit {
-			p.kill(&deathError{causeMemory, memoryText})
+			p.kill(&deathError{cause: causeMemory, text: memoryText})
 		}
 	}
 	return len(busy)

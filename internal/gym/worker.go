@@ -42,7 +42,7 @@ type history struct {
 func (w *Worker) Meta() Meta { return w.meta }
 
 // Tier returns the name of the sandbox tier that the worker runs in.
-func (w *Worker) Tier() string { return w.pool.Tier() }
+func (w *Worker) Tier() string { return w.pool.TierOf(w.src.Runtime) }
 
 // Close ends the worker's process, waits for it and frees its place in the pool. It may be called more than once.
 func (w *Worker) Close() error {
@@ -103,7 +103,7 @@ func (w *Worker) load(ctx context.Context) error {
 		meta, err := w.loadFresh(ctx)
 		var death *deathError
 		if errors.As(err, &death) {
-			if attempt == 0 && death.cause != causeMemory {
+			if attempt == 0 && death.cause != causeMemory && !death.final {
 				continue
 			}
 			return &SourceError{Stage: "load", Fault: death.fault()}
@@ -119,27 +119,7 @@ func (w *Worker) loadFresh(ctx context.Context) (Meta, error) {
 	if err != nil {
 		return Meta{}, err
 	}
-	defer p.interruptible(ctx)()
-	w.pool.dog.enter(p)
-	defer w.pool.dog.leave(p)
-	e := wire.Encoder{Buf: wire.AppendHeader(nil, p.nonce, wire.KindLoad)}
-	e.Load(wire.Load{Runtime: w.src.Runtime, Code: w.src.Code, Limits: w.pool.cfg.Limits})
-	if err := p.send(ctx, e.Buf, w.pool.cfg.LoadTimeout); err != nil {
-		return Meta{}, err
-	}
-	kind, body, err := p.recv(ctx, w.pool.cfg.LoadTimeout)
-	if err != nil {
-		return Meta{}, err
-	}
-	d := wire.NewDecoder(body)
-	m := d.Loaded()
-	if err := d.End(); err != nil || kind != wire.KindLoaded {
-		return Meta{}, p.death(&deathError{causeProtocol, fmt.Sprintf("message kind %d after loading: %v", kind, err)})
-	}
-	if m.Stage != "" {
-		return Meta{}, &SourceError{Stage: m.Stage, Fault: m.Fault}
-	}
-	return m.Meta, nil
+	return w.pool.loadInto(ctx, p, w.src)
 }
 
 // Reset starts episodes, each from the state right after the source was loaded, and returns one answer for each in

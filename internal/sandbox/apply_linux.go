@@ -11,7 +11,7 @@ import (
 )
 
 // Supported is what this operating system can offer at all.
-const Supported = Descriptors | Rlimits | NoNewPrivs | Landlock | Seccomp
+const Supported = Descriptors | Rlimits | NoNewPrivs | Landlock | Seccomp | Namespaces | Root | Privileges | Cgroup
 
 // Apply confines the calling process for good and returns the layers that are in force. The caller must have locked its
 // goroutine to its thread (runtime.LockOSThread): before version 8 of the Landlock interface that layer covers the

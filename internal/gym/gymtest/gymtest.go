@@ -23,8 +23,14 @@ func Main(m *testing.M) {
 // WorkerMain runs the worker, and does not return, if this process was started as one. It is for a TestMain that does
 // more than Main.
 func WorkerMain() {
-	if len(os.Args) > 1 && os.Args[1] == gym.ChildCommand {
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case gym.ChildCommand:
 		os.Exit(gym.Main(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	case gym.JailCommand:
+		os.Exit(gym.JailMain(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
 }
 

@@ -1,0 +1,128 @@
+package gym
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/internal/sandbox"
+)
+
+//go:embed selftest.py
+var pythonProbe string
+
+// pythonHog fills memory that no limit of the process counts, because it could be shared: only a control group or the
+// watchdog ends it.
+const pythonHog = `
+import mmap
+hog = mmap.mmap(-1, 8 << 30)
+for at in range(0, 8 << 30, 4096):
+    hog[at] = 1
+`
+
+// testPython proves the sandbox of the Python runtime before anything untrusted runs in it, by the means that an
+// environment has, and returns the layers in force.
+func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
+	have, title, err := p.probePython(ctx)
+	var group *groupError
+	if errors.As(err, &group) {
+		p.python.withoutGroups(group)
+		have, title, err = p.probePython(ctx)
+	}
+	tier := pythonTier(p.cfg.Sandbox, have)
+	switch {
+	case err != nil:
+		return 0, p.refusedPython(err)
+	case p.cfg.Sandbox == SandboxNone:
+		return have, nil
+	case title != "it holds":
+		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("it does not hold: an environment could %s", title)}
+	}
+	meta, _, err := p.tryPython(ctx, pythonHog)
+	var refused *SourceError
+	switch {
+	case err == nil:
+		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("a memory hog lives: %+v", meta)}
+	case errors.As(err, &refused) && refused.Fault.Cause == causeMemory:
+		return have, nil
+	case errors.As(err, &refused):
+		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("a memory hog ends by %s: %w", refused.Fault.Cause, err)}
+	}
+	return 0, err
+}
+
+// refusedPython makes a SandboxError of what says that a layer is missing.
+func (p *Pool) refusedPython(err error) error {
+	var refused *refusal
+	var missing *sandbox.MissingError
+	if errors.As(err, &refused) || errors.As(err, &missing) {
+		t, _ := pythonTierOf(p.cfg.Sandbox)
+		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require|t.want|sandbox.Cgroup), Err: err}
+	}
+	return fmt.Errorf("start the first Python worker: %w", err)
+}
+
+// probePython lets an environment try its cage, with a file of ours as the canary.
+func (p *Pool) probePython(ctx context.Context) (have sandbox.Layer, title string, err error) {
+	canary, err := os.CreateTemp("", "spade-canary-")
+	if err != nil {
+		return 0, "", fmt.Errorf("canary: %w", err)
+	}
+	defer func() { err = errors.Join(err, canary.Close(), os.Remove(canary.Name())) }()
+	t, _ := pythonTierOf(p.cfg.Sandbox)
+	head := fmt.Sprintf("CANARY, PARENT, ROOT, CONFINED, TOO_MUCH = %s, %d, %s, %s, %d\n", strconv.QuoteToASCII(canary.Name()), os.Getpid(),
+		pythonBool(os.Geteuid() == 0), pythonBool(t.require.Has(sandbox.Seccomp)), p.cfg.MemoryBytes+2*pythonBase)
+	meta, have, err := p.tryPython(ctx, head+pythonProbe)
+	return have, meta.Title, err
+}
+
+func pythonBool(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}
+
+// tryPython loads a source of ours into a process that takes no worker's place.
+func (p *Pool) tryPython(ctx context.Context, code string) (Meta, sandbox.Layer, error) {
+	proc, err := p.takeUntested(ctx, launch{runtime: RuntimePython})
+	if err != nil {
+		return Meta{}, 0, err
+	}
+	defer proc.close() //nolint:errcheck // it was only to be tried
+	meta, err := p.loadInto(ctx, proc, Source{Runtime: RuntimePython, Code: code})
+	var death *deathError
+	if errors.As(err, &death) {
+		err = &SourceError{Stage: "load", Fault: death.fault()}
+	}
+	return meta, proc.layers, err
+}
+
+// loadInto loads a source into a fresh process.
+func (p *Pool) loadInto(ctx context.Context, proc *proc, src Source) (Meta, error) {
+	defer proc.interruptible(ctx)()
+	p.dog.enter(proc)
+	defer p.dog.leave(proc)
+	e := wire.Encoder{Buf: wire.AppendHeader(nil, proc.nonce, wire.KindLoad)}
+	e.Load(wire.Load{Runtime: src.Runtime, Code: src.Code, Limits: p.cfg.Limits})
+	if err := proc.send(ctx, e.Buf, p.cfg.LoadTimeout); err != nil {
+		return Meta{}, err
+	}
+	kind, body, err := proc.recv(ctx, p.cfg.LoadTimeout)
+	if err != nil {
+		return Meta{}, err
+	}
+	d := wire.NewDecoder(body)
+	m := d.Loaded()
+	if err := d.End(); err != nil || kind != wire.KindLoaded {
+		return Meta{}, proc.death(&deathError{cause: causeProtocol, text: fmt.Sprintf("message kind %d after loading: %v", kind, err)})
+	}
+	if m.Stage != "" {
+		return Meta{}, &SourceError{Stage: m.Stage, Fault: m.Fault}
+	}
+	return m.Meta, nil
+}
