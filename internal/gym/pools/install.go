@@ -94,6 +94,9 @@ func fetch(ctx context.Context, cfg Config, s set, target string, set Settings) 
 	if err := os.RemoveAll(filepath.Join(ready, "site-packages", "bin")); err != nil {
 		return fmt.Errorf("leave the programs out: %w", err)
 	}
+	if err := os.Chmod(ready, 0o755); err != nil { // a worker may run as another user
+		return fmt.Errorf("let workers read the set: %w", err)
+	}
 	if err := os.RemoveAll(target); err != nil {
 		return fmt.Errorf("replace a damaged set: %w", err)
 	}

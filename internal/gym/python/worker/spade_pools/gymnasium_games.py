@@ -1,7 +1,8 @@
 """What each Gymnasium environment looks like in words, what it pays, and how it is solved.
 
 Pay: `goal` games pay 1 for the goal; `share` games pay each step its share of the limit; `span` games pay at the end
-where the raw return lies between a declared floor and that of the best play of the same seed.
+where the raw return lies between a declared floor and that of the best play of the same seed, and nothing to a play that
+does not reach the end.
 """
 
 import math
@@ -78,12 +79,15 @@ class Span(Table):
     floor = -100.0
 
     def settle(self, e, terminated):
-        return self._place(e, e.raw())
+        return self._place(e, e.raw(), terminated)
 
     def judge(self, e):
-        return self._place(e, e.replay())
+        return self._place(e, *e.replay())
 
-    def _place(self, e, raw):
+    def _place(self, e, raw, terminated):
+        """Standing still costs nothing in the package, so that nothing is paid before the end is reached."""
+        if not terminated:
+            return 0.0
         return min(1.0, max(0.0, (raw - self.floor) / (e.best() - self.floor)))
 
 
@@ -243,7 +247,7 @@ class CartPole(Control):
         return reward / self.limit
 
     def judge(self, e):
-        return e.replay() / self.limit
+        return e.replay()[0] / self.limit
 
     def rule(self, state):
         position, speed, angle, turn = state

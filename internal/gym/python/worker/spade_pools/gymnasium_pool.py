@@ -87,17 +87,17 @@ class _Env:
 
     def best(self):
         """The raw return of the reference solution."""
-        return self.replay(self.plan())
+        return self.replay(self.plan())[0]
 
     def replay(self, moves=None):
-        """The raw return of moves (those played, if none are given) in a new copy from the same seed."""
-        env, total = self._fresh(), 0.0
+        """The raw return of moves (those played, if none are given) in a new copy from the same seed, and its end."""
+        env, total, terminated = self._fresh(), 0.0, False
         for move in self._actions if moves is None else moves:
             _, reward, terminated, truncated, _ = env.step(move)
             total += float(reward)
             if terminated or truncated:
                 break
-        return total
+        return total, terminated
 
     def _fresh(self):
         env = gymnasium.make(self._name, disable_env_checker=True, **self._options)
