@@ -61,6 +61,20 @@ func (c *Coordinator) Add(msg proto.Message) error {
 	return nil
 }
 
+// Lost notes an event of spade.work with that key that cannot be decoded. Nobody answers such a request, so that Next asks
+// for its slot again, once: a slot that is asked for twice ends as it would have.
+func (c *Coordinator) Lost(key string) {
+	for k, it := range c.iterations {
+		for slot := range it.requested {
+			if topics.EnvKey(c.Run.ID, ids.Env(c.Run.ID, k, slot, 0)) == key && !it.slots[slot] && !it.repeated[slot] {
+				it.repeated[slot] = true
+				delete(it.requested, slot)
+				return
+			}
+		}
+	}
+}
+
 func (c *Coordinator) addEvaluation(m *spadepb.EvaluationCompleted) {
 	seen := c.evaluated[m.GetPolicyVersion()]
 	if seen == nil {

@@ -283,3 +283,38 @@ func TestEvaluationsAreWaitedFor(t *testing.T) {
 		t.Error("version 3 has all its episodes")
 	}
 }
+
+func TestASlotWhoseRequestIsLostIsAskedForAgainOnce(t *testing.T) {
+	run := runs.Run{ID: ids.Run("demo"), Config: &spadepb.SemanticConfig{Iterations: 1, Designs: 3}}
+	c := New(Settings{Run: run, Source: observe.NewSource("test")})
+	if err := c.Add(&spadepb.PolicyUpdated{PolicyFrom: -1}); err != nil {
+		t.Fatal(err)
+	}
+	next := func() []event.Event {
+		t.Helper()
+		events, err := c.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events
+	}
+	first := next()
+	if len(first) != 3 || len(next()) != 0 {
+		t.Fatalf("%d requests", len(first))
+	}
+	c.Lost("some other key")
+	c.Lost(first[1].Key)
+	again := next()
+	if len(again) != 1 || again[0].ID != first[1].ID || string(again[0].Payload) != string(first[1].Payload) {
+		t.Errorf("asked again: %v", again)
+	}
+	c.Lost(first[1].Key)
+	env := ids.Env(run.ID, 0, 2, 0)
+	if err := c.Add(&spadepb.EnvironmentRejected{EnvId: env[:], Slot: 2, LastAttempt: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.Lost(first[2].Key)
+	if again := next(); len(again) != 0 {
+		t.Errorf("asked once more, or for a slot that has ended: %v", again)
+	}
+}

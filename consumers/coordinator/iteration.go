@@ -17,6 +17,7 @@ import (
 type iteration struct {
 	slots       []bool // whether the slot has ended
 	requested   map[int]bool
+	repeated    map[int]bool // slots that were asked for again
 	designs     map[uuid.UUID]bool
 	accepted    map[uuid.UUID]*spadepb.EnvironmentAccepted
 	rejected    map[uuid.UUID]bool
@@ -41,6 +42,7 @@ func newIteration(slots int) *iteration {
 	return &iteration{
 		slots:       make([]bool, slots),
 		requested:   map[int]bool{},
+		repeated:    map[int]bool{},
 		designs:     map[uuid.UUID]bool{},
 		accepted:    map[uuid.UUID]*spadepb.EnvironmentAccepted{},
 		rejected:    map[uuid.UUID]bool{},

@@ -1,6 +1,7 @@
 package designer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/stats"
 )
@@ -122,6 +124,21 @@ func TestADrawIsTakenUpWhereTheLogStands(t *testing.T) {
 		}
 		if len(again.events) != 2 || again.events[1].ID != l.events[1].ID || string(again.events[0].Payload) != string(l.events[0].Payload) {
 			t.Errorf("with %d kept there are %d events, or others", kept, len(again.events))
+		}
+	}
+}
+
+func TestARequestThatTheRunCannotHaveMadeIsRefused(t *testing.T) {
+	_, d := newLoop(t, config())
+	d.Run.Config.Iterations = 3
+	if err := d.check(request(d, 2, 7, 0)); err != nil {
+		t.Error(err)
+	}
+	other := request(d, 2, 7, 0)
+	other.Slot = 6
+	for _, req := range []*spadepb.DesignRequested{request(d, 3, 0, 0), request(d, -1, 0, 0), request(d, 0, 8, 0), request(d, 0, -1, 0), other} {
+		if err := d.check(req); !errors.Is(err, event.ErrMalformed) {
+			t.Errorf("%v: %v", req, err)
 		}
 	}
 }

@@ -2,10 +2,14 @@ package designer
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/ids"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -37,6 +41,10 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 			continue
 		}
 		if req, ok := msg.(*spadepb.DesignRequested); ok {
+			if err := p.designer.check(req); err != nil {
+				work.Go(func() error { return p.designer.Poison.Event(ctx, ev, err) })
+				continue
+			}
 			work.Go(func() error { return p.designer.Design(ctx, req) })
 		}
 	}
@@ -44,6 +52,18 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		return err
 	}
 	return p.claim.Commit(b.Topic, b.Next)
+}
+
+// check refuses a request that the run cannot have made. It would wait for ever for lower slots that nobody asks for.
+func (d *Designer) check(req *spadepb.DesignRequested) error {
+	k, slot := req.GetIteration(), req.GetSlot()
+	if k < 0 || slot < 0 || k >= d.Run.Config.GetIterations() || slot >= d.Run.Config.GetDesigns() {
+		return fmt.Errorf("design request for iteration %d slot %d: %w", k, slot, event.ErrMalformed)
+	}
+	if env := ids.Env(d.Run.ID, int(k), int(slot), 0); env != uuid.UUID(req.GetEnvId()) {
+		return fmt.Errorf("design request for iteration %d slot %d names another environment: %w", k, slot, event.ErrMalformed)
+	}
+	return nil
 }
 
 func (p *processor) Idle(context.Context) error    { return nil }

@@ -102,7 +102,7 @@ func TestAnImportIsTheSameWhateverInterruptsIt(t *testing.T) {
 		t.Errorf("asked for once more: %+v", again)
 	}
 
-	in.Entries = in.Entries[1:] // without bytes.star
+	in.Entries = in.Entries[1:]   // without bytes.star
 	in.Entries[2].Version = "2.0" // few.star, in this order
 	_, err = importing(t, l, other, in, 0)
 	if want := "asked for without bytes.star; another content of few.star (somebody's 1.2.3, asked for 2.0)"; !errors.Is(err, runs.ErrDiffers) ||

@@ -99,10 +99,15 @@ func (l *leader) add(ev event.Event) error {
 		return nil
 	}
 	msg, err := ev.Message()
-	if err != nil {
-		return nil //nolint:nilerr // the warehouse sink reads the same record and keeps it as a dead letter
+	if err == nil {
+		err = l.addMessage(msg)
+	} else if ev.Topic == topics.Work {
+		l.coord.Lost(ev.Key)
 	}
-	return l.addMessage(msg)
+	if errors.Is(err, event.ErrMalformed) || errors.Is(err, event.ErrUnknownType) {
+		return nil // the warehouse sink reads the same record and keeps it as a dead letter
+	}
+	return err
 }
 
 func (l *leader) addMessage(msg proto.Message) error {

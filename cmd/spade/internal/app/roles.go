@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed256f7767/spade/consumers/scorer"
@@ -18,8 +19,17 @@ import (
 )
 
 // group is the name of a role's consumer group in a run.
-func group(role string, run runs.Run) string {
-	return "spade." + role + "." + run.ID.String()
+func group(role string, run uuid.UUID) string {
+	return "spade." + role + "." + run.String()
+}
+
+// Working says whether a process works on a run now: whether one is in the consumer group of its episodes. An import has no
+// such group.
+func Working(log *bus.Client) func(ctx context.Context, run uuid.UUID) (bool, error) {
+	return func(ctx context.Context, run uuid.UUID) (bool, error) {
+		n, err := log.Members(ctx, group("rollout", run))
+		return n > 0, err
+	}
 }
 
 // poison is where a role keeps what it cannot decode.
@@ -50,7 +60,7 @@ func (s *Services) startRoles(ctx context.Context, work *errgroup.Group, run run
 	score := scorer.Handler(run, observe.NewSource("scorer"), s.Bus, s.poison("scorer"))
 	consume := func(role string, names []string, h bus.Handler) {
 		work.Go(func() error {
-			return ended(ctx, role, s.Bus.Consume(ctx, group(role, run), names, run.Positions, h))
+			return ended(ctx, role, s.Bus.Consume(ctx, group(role, run.ID), names, run.Positions, h))
 		})
 	}
 	consume("designer", []string{topics.Work}, d.Handler())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -80,15 +82,12 @@ func Cat(ctx context.Context, log Log, q Query, p Printer) (printed, unreadable 
 	return printed, unreadable, err
 }
 
-// Tail prints about the last lines events of each partition and then, when follow is set, those that come until ctx ends.
+// Tail prints the last lines events of each partition that the query chooses and then, when follow is set, those that come
+// until ctx ends. Without a run to choose by, events that cannot be decoded count among the last.
 func Tail(ctx context.Context, log Log, q Query, p Printer, lines int64, follow bool) error {
 	ends, err := log.HighWatermarks(ctx, q.Topic)
 	if err != nil {
 		return err
-	}
-	from := map[int32]int64{}
-	for partition, end := range ends {
-		from[partition] = max(0, end-lines)
 	}
 	wanted := q.wanted()
 	show := func(ev event.Event) error {
@@ -100,12 +99,53 @@ func Tail(ctx context.Context, log Log, q Query, p Printer, lines int64, follow 
 		}
 		return nil
 	}
+	err = last(ctx, log, q, ends, lines, show)
 	if !follow {
-		return log.Read(ctx, q.Topic, from, ends, show)
+		return err
 	}
-	err = log.Follow(ctx, []string{q.Topic}, bus.Positions{q.Topic: from}, show)
+	if err == nil {
+		err = log.Follow(ctx, []string{q.Topic}, bus.Positions{q.Topic: ends}, show)
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // an interrupt is how following ends
 	}
 	return err
+}
+
+// last shows the last lines events of each partition up to ends. Those of a run may lie anywhere, so that all of the topic is
+// read for them.
+func last(ctx context.Context, log Log, q Query, ends map[int32]int64, lines int64, show func(event.Event) error) error {
+	if lines == 0 {
+		return nil
+	}
+	if q.Run == "" {
+		from := map[int32]int64{}
+		for partition, end := range ends {
+			from[partition] = max(0, end-lines)
+		}
+		return log.Read(ctx, q.Topic, from, ends, show)
+	}
+	wanted, newest := q.wanted(), map[int32][]event.Event{}
+	err := log.Read(ctx, q.Topic, nil, ends, func(ev event.Event) error {
+		if !wanted(ev) {
+			return nil
+		}
+		kept := append(newest[ev.Partition], ev)
+		if int64(len(kept)) > lines {
+			kept = slices.Delete(kept, 0, 1)
+		}
+		newest[ev.Partition] = kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, partition := range slices.Sorted(maps.Keys(newest)) {
+		for _, ev := range newest[partition] {
+			if err := show(ev); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

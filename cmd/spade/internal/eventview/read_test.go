@@ -65,6 +65,14 @@ func TestTail(t *testing.T) {
 	if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), `"three"`) {
 		t.Errorf("the last two of which one is unreadable:\n%s", out.String())
 	}
+	out.Reset()
+	ofOne := eventview.Query{Topic: topics.Runs, Run: "one"}
+	if err := eventview.Tail(t.Context(), client, ofOne, eventview.Printer{Out: &out}, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), `"one"`) {
+		t.Errorf("the last of a run with newer ones of others behind it:\n%s", out.String())
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := writer(func(line []byte) {
 		if bytes.Contains(line, []byte(`"three"`)) {

@@ -40,7 +40,7 @@ type entry struct {
 
 // ListJSON writes one JSON object a document, each on a line.
 func ListJSON(w io.Writer, index *corpus.Index) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(screen.JSONWriter(w))
 	enc.SetEscapeHTML(false)
 	for _, e := range index.Entries() {
 		err := enc.Encode(entry{

@@ -71,6 +71,8 @@ func sections(kind string) []section {
 			{"config", layoutRows},
 			{"totals", layoutRecord},
 			{"iterations", layoutRows},
+			{"pool", layoutRows},
+			{"drawn", layoutRows},
 			{"rejections", layoutRows},
 			{"policies", layoutRows},
 		}

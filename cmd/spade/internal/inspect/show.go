@@ -40,7 +40,7 @@ func Show(ctx context.Context, conn olap.Conn, s Subject, out Output) error {
 	if !out.JSON {
 		return nil
 	}
-	enc := json.NewEncoder(out.Out)
+	enc := json.NewEncoder(screen.JSONWriter(out.Out))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(doc)

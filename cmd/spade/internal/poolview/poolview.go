@@ -16,7 +16,7 @@ import (
 
 // JSON writes the import as one object on one line.
 func JSON(w io.Writer, in app.Imported) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(screen.JSONWriter(w))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(in)
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
+	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
@@ -23,7 +24,7 @@ type Run struct {
 	ID         string     `json:"run_id"`
 	Name       string     `json:"name"`
 	Kind       string     `json:"kind"`
-	Status     string     `json:"status"` // "running" until the log says how it ended
+	Status     string     `json:"status"` // as the log says; "running" and, where Interrupted was asked, "interrupted" have no end yet
 	Seed       uint64     `json:"seed"`
 	Closed     int        `json:"iterations_closed"`
 	Iterations int        `json:"iterations"`
@@ -58,8 +59,34 @@ func Read(ctx context.Context, log Log) ([]Run, error) {
 	return list, nil
 }
 
-// Running is the status of a run without an end in the log, whether or not a process works on it.
-const Running = "running"
+// The statuses of runs without an end in the log. Read says Running, whether or not a process works on one; Interrupted
+// tells those that none works on.
+const (
+	Running     = "running"
+	interrupted = "interrupted"
+	unfinished  = "unfinished"
+)
+
+// Interrupted changes the status of running runs that no process works on, as working says, and of unfinished imports.
+func Interrupted(ctx context.Context, list []Run, working func(ctx context.Context, run uuid.UUID) (bool, error)) error {
+	for i := range list {
+		if list[i].Status != Running {
+			continue
+		}
+		if list[i].Kind == runs.KindPool {
+			list[i].Status = unfinished // nothing in the log tells whether one works on an import
+			continue
+		}
+		at, err := working(ctx, uuid.MustParse(list[i].ID))
+		if err != nil {
+			return fmt.Errorf("see who works on %s: %w", list[i].Name, err)
+		}
+		if !at {
+			list[i].Status = interrupted
+		}
+	}
+	return nil
+}
 
 // Status is that of a run of the log.
 func Status(ctx context.Context, log Log, run uuid.UUID) (string, error) {
@@ -121,13 +148,16 @@ func (f *fold) apply(at time.Time, msg proto.Message) {
 		if r := f.byID[uuid.UUID(m.GetRunId())]; r != nil {
 			at = at.UTC()
 			r.Status, r.Finished = m.GetStatus(), &at
+			if r.Kind == runs.KindPool { // it has no iterations that would have been counted
+				r.Designed, r.Accepted, r.Rejected = m.GetDesigned(), m.GetAccepted(), m.GetRejected()
+			}
 		}
 	}
 }
 
 // WriteJSON writes the runs as one JSON array.
 func WriteJSON(w io.Writer, list []Run) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(screen.JSONWriter(w))
 	enc.SetIndent("", "  ")
 	return enc.Encode(list)
 }
@@ -135,7 +165,7 @@ func WriteJSON(w io.Writer, list []Run) error {
 // Write writes the runs as a table.
 func Write(w io.Writer, list []Run) error {
 	t := screen.NewTable(
-		screen.Column{Title: "NAME", Max: 40}, screen.Column{Title: "STATUS"}, screen.Column{Title: "SEED", Right: true},
+		screen.Column{Title: "NAME", Max: 40}, screen.Column{Title: "KIND"}, screen.Column{Title: "STATUS"}, screen.Column{Title: "SEED", Right: true},
 		screen.Column{Title: "ITERATIONS", Right: true}, screen.Column{Title: "ACCEPTED", Right: true},
 		screen.Column{Title: "ROLLOUTS", Right: true}, screen.Column{Title: "PLAIN", Right: true},
 		screen.Column{Title: "REGRET", Right: true}, screen.Column{Title: "STARTED"}, screen.Column{Title: "RUN ID"},
@@ -148,8 +178,11 @@ func Write(w io.Writer, list []Run) error {
 		if r.noRegret {
 			regret = "none"
 		}
-		t.Add(r.Name, r.Status, r.Seed, fmt.Sprintf("%d/%d", r.Closed, r.Iterations), fmt.Sprintf("%d/%d", r.Accepted, r.Designed),
-			r.Rollouts, plain, regret, r.Started.Format("2006-01-02 15:04:05"), r.ID)
+		iterations, rollouts := fmt.Sprintf("%d/%d", r.Closed, r.Iterations), fmt.Sprint(r.Rollouts)
+		if r.Kind == runs.KindPool {
+			iterations, rollouts = "", ""
+		}
+		t.Add(r.Name, r.Kind, r.Status, r.Seed, iterations, fmt.Sprintf("%d/%d", r.Accepted, r.Designed), rollouts, plain, regret, r.Started.Format("2006-01-02 15:04:05"), r.ID)
 	}
 	return t.Write(w)
 }

@@ -2,6 +2,7 @@ package runlist_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -35,8 +36,8 @@ func TestRunsOfALog(t *testing.T) {
 		}
 	}
 	one, two, three := ids.Run("one"), ids.Run("two\x1b[2J"), ids.Run("three")
-	add(one, one, &spadepb.RunStarted{RunId: one[:], Name: "one", Seed: 7, Config: &spadepb.SemanticConfig{Iterations: 2}})
-	add(two, two, &spadepb.RunStarted{RunId: two[:], Name: "two\x1b[2J", Seed: 8, Config: &spadepb.SemanticConfig{Iterations: 3}})
+	add(one, one, &spadepb.RunStarted{RunId: one[:], Name: "one", Kind: "train", Seed: 7, Config: &spadepb.SemanticConfig{Iterations: 2}})
+	add(two, two, &spadepb.RunStarted{RunId: two[:], Name: "two\x1b[2J", Kind: "train", Seed: 8, Config: &spadepb.SemanticConfig{Iterations: 3}})
 	for i := range 2 {
 		add(one, ids.Iteration(one, i), &spadepb.IterationClosed{
 			RunId: one[:], Iteration: int32(i), Designed: 8, Accepted: 6, Rejected: 2, RolloutsCompleted: 100, Steps: 500,
@@ -44,7 +45,7 @@ func TestRunsOfALog(t *testing.T) {
 		})
 	}
 	add(one, one, &spadepb.RunFinished{RunId: one[:], Status: "finished"})
-	add(three, three, &spadepb.RunStarted{RunId: three[:], Name: "three", Config: &spadepb.SemanticConfig{Iterations: 1, NoHintArm: true}})
+	add(three, three, &spadepb.RunStarted{RunId: three[:], Name: "three", Kind: "train", Config: &spadepb.SemanticConfig{Iterations: 1, NoHintArm: true}})
 	add(three, ids.Iteration(three, 0), &spadepb.IterationClosed{RunId: three[:], RewardPlain: 0.5, RegretsUnavailable: 6})
 
 	list, err := runlist.Read(t.Context(), client)
@@ -54,15 +55,29 @@ func TestRunsOfALog(t *testing.T) {
 	if status, err := runlist.Status(t.Context(), client, two); err != nil || status != runlist.Running {
 		t.Errorf("the second run is %q, %v", status, err)
 	}
+	pool := ids.Run("pool")
+	add(pool, pool, &spadepb.RunStarted{RunId: pool[:], Name: "pool", Kind: "pool", Config: &spadepb.SemanticConfig{}})
+	half := ids.Run("half")
+	add(half, half, &spadepb.RunStarted{RunId: half[:], Name: "half", Kind: "pool", Config: &spadepb.SemanticConfig{}})
+	add(pool, pool, &spadepb.RunFinished{RunId: pool[:], Status: "finished", Designed: 7, Accepted: 5, Rejected: 2})
+	if list, err = runlist.Read(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	err = runlist.Interrupted(t.Context(), list, func(_ context.Context, run uuid.UUID) (bool, error) { return run == three, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out bytes.Buffer
 	if err := runlist.Write(&out, list); err != nil {
 		t.Fatal(err)
 	}
 	want := strings.Join([]string{
-		`NAME         STATUS    SEED  ITERATIONS  ACCEPTED  ROLLOUTS  PLAIN  REGRET  STARTED              RUN ID`,
-		`one          finished     7         2/2     12/16       200  0.500  +0.125  2026-01-02 03:04:05  ` + one.String(),
-		`two\x1b[2J   running      8         0/3       0/0         0                 2026-01-02 03:04:05  ` + two.String(),
-		`three        running      0         1/1       0/0         0  0.500    none  2026-01-02 03:04:05  ` + three.String(),
+		`NAME         KIND  STATUS    SEED  ITERATIONS  ACCEPTED  ROLLOUTS  PLAIN  REGRET  STARTED              RUN ID`,
+		`one          train finished     7         2/2     12/16       200  0.500  +0.125  2026-01-02 03:04:05  ` + one.String(),
+		`two\x1b[2J   train interrupted      8         0/3       0/0         0                 2026-01-02 03:04:05  ` + two.String(),
+		`three        train running      0         1/1       0/0         0  0.500    none  2026-01-02 03:04:05  ` + three.String(),
+		`pool         pool finished      0                      5/7                                     2026-01-02 03:04:05  ` + pool.String(),
+		`half         pool unfinished    0                      0/0                                     2026-01-02 03:04:05  ` + half.String(),
 		``,
 	}, "\n")
 	if got := out.String(); got != want && strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {

@@ -15,7 +15,7 @@ import (
 
 // JSON writes the summary as one object on one line.
 func JSON(w io.Writer, s app.Summary) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(screen.JSONWriter(w))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(s)
 }
