@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ var ErrManifest = errors.New("suite manifest")
 type Task struct {
 	ID          string `json:"id"`
 	Category    string `json:"category"`
-	File        string `json:"file"` // relative to the manifest
+	File        string `json:"file"` // relative to the manifest; .star or .py
 	Mechanic    string `json:"mechanic"`
 	Group       string `json:"group"`       // shifted, harder or novel
 	Expressible bool   `json:"expressible"` // whether the native designer's grammar can express the mechanic
@@ -33,7 +34,7 @@ type Task struct {
 type Suite struct {
 	Name   string `json:"name"`
 	Tasks  []Task `json:"tasks"`
-	SHA256 string `json:"-"` // over the ids and sources of the tasks, in order
+	SHA256 string `json:"-"` // over what the manifest says of the tasks, and their sources, in order
 }
 
 // Builtin returns the suites of this folder.
@@ -85,7 +86,10 @@ func (s *Suite) load(fsys fs.FS) error {
 			return fmt.Errorf("%w: suite %s: task %s: %w", ErrManifest, s.Name, t.ID, err)
 		}
 		t.Code = string(code)
-		fmt.Fprintf(h, "%d:%s%d:%s", len(t.ID), t.ID, len(code), code)
+		// What a report tells of a task belongs to the suite as much as what is played.
+		for _, part := range []string{t.ID, t.Category, t.Mechanic, t.Group, strconv.FormatBool(t.Expressible), path.Ext(t.File), t.Code} {
+			fmt.Fprintf(h, "%d:%s", len(part), part)
+		}
 	}
 	s.SHA256 = hex.EncodeToString(h.Sum(nil))
 	return nil

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -56,5 +57,30 @@ func TestLoadNamesWhatIsWrong(t *testing.T) {
 				t.Fatalf("got %v, want ErrManifest", err)
 			}
 		})
+	}
+}
+
+func TestTheDigestCoversWhatAReportTells(t *testing.T) {
+	digest := func(old, changed string) string {
+		t.Helper()
+		manifest := `{"format": 1, "suites": [{"name": "a", "tasks": [{"id": "x", "category": "math", "mechanic": "m", "group": "novel", ` +
+			`"expressible": true, "file": "y.star"}]}]}`
+		fsys := fstest.MapFS{
+			"manifest.json": {Data: []byte(strings.Replace(manifest, old, changed, 1))},
+			"y.star":        {Data: []byte("META = {}")}, "y.py": {Data: []byte("META = {}")},
+		}
+		all, err := Load(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0].SHA256
+	}
+	whole := digest("", "")
+	for old, changed := range map[string]string{
+		"math": "code", "novel": "harder", `"x"`: `"z"`, `"m"`: `"n"`, "true": "false", "y.star": "y.py",
+	} {
+		if digest(old, changed) == whole {
+			t.Errorf("with %s for %s the digest is the same", changed, old)
+		}
 	}
 }

@@ -8,6 +8,6 @@ import (
 )
 
 // version of the policy: of its features, grammar and learning. It changes when the same run would come out otherwise.
-const version = "1.0.0"
+const version = "1.1.0"
 
 func main() { sdk.Serve(trainer.New(version)) }

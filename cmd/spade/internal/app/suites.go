@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -42,13 +43,21 @@ func LoadTasks(folders []string) (tasks []evaluator.Task, names []string, err er
 			for _, t := range suite.Tasks {
 				tasks = append(tasks, evaluator.Task{
 					Suite: suite.Name, SuiteSHA256: sum, ID: t.ID, Category: t.Category,
-					Runtime: gym.RuntimeStarlark, Code: t.Code,
+					Runtime: runtimeOf(t.File), Code: t.Code,
 				})
 			}
 		}
 	}
 	slices.Sort(names)
 	return tasks, names, nil
+}
+
+// runtimeOf is the language of a source by its file's name.
+func runtimeOf(file string) string {
+	if filepath.Ext(file) == ".py" {
+		return gym.RuntimePython
+	}
+	return gym.RuntimeStarlark
 }
 
 // suiteScores reads the evaluations of a run's first and last policy version.
