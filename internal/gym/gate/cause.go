@@ -24,7 +24,7 @@ type factor struct {
 
 var factors = [...]factor{
 	{
-		"the process-global random generator (random.…, numpy.random.…): use rng, or self.rng in a class",
+		"the process-global random generator or the operating system's (random.…, numpy.random.…, os.urandom, uuid4): use rng, or self.rng in a class",
 		func(c *setting, _ setting) { c.around.SeedGlobals = false }, gym.RuntimePython,
 	},
 	{
@@ -70,9 +70,9 @@ func (s *session) explain(ctx context.Context, pool *gym.Pool, d difference, dif
 		}
 	}
 	if causes == nil {
-		causes = []string{"something that is seldom the same twice, such as a race between threads: it did not show again"}
+		causes = []string{"something that seldom differs, such as a race between threads: it differed once and not again"}
 	}
-	return fmt.Sprintf("%s is not the same in a second worker; it depends on %s", d, strings.Join(causes, "; and on ")), nil
+	return fmt.Sprintf("%s depends on %s", d, strings.Join(causes, "; and on ")), nil
 }
 
 // experiment is the search for the causes of one difference.

@@ -37,7 +37,7 @@ func lies() map[string]struct {
 		stage, reason string
 		lie           change
 	}{
-		"process": {gate.StageDeterministic, "the observation after step 0 is not the same", step(func(s *wire.Stepped) {
+		"process": {gate.StageDeterministic, "the observation after step 0 depends on something that differs from process to process", step(func(s *wire.Stepped) {
 			s.Observation += fmt.Sprint(os.Getpid())
 		})},
 		"endless":     {gate.StageRun, "goes on after its end", step(func(s *wire.Stepped) { *s = ongoing(s) })},
