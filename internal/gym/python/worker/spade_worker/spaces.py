@@ -75,6 +75,8 @@ class Gymnasium(Objects):
             shown = self.call(step, render, self.instance.observation_space, observation)
             reward = self.call(step, float, reward)
             terminated, truncated = self.call(step, bool, terminated), self.call(step, bool, truncated)
+            # A wrapper that counts steps says both at once when the last one comes to the end; that is an end.
+            truncated = truncated and not terminated
             told = self.call(step, self.tell, info)
         self.raw += reward
         paid = self.mapped(reward, terminated or truncated or last)
