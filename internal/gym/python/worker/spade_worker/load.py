@@ -55,7 +55,7 @@ def load(code, limits, around, packages):
     try:
         source_text = code.decode()
     except UnicodeDecodeError as error:
-        return None, refused("parse", Fault(EXCEPTION, "%s: %s" % (FILENAME, error.reason)))
+        return None, refused("parse", Fault(EXCEPTION, "%s: not UTF-8: %s" % (FILENAME, error.reason)))
     reporter = Reporter(source_text, packages)
     try:
         compiled = compile(source_text, FILENAME, "exec", dont_inherit=True)
