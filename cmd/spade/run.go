@@ -68,6 +68,9 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 	if err != nil {
 		return summary, err
 	}
+	for _, s := range l.Idle() {
+		log.Warn("a setting has no effect", "setting", s.Key, "from", s.Where, "because", s.Because)
+	}
 	show := func(phase, note string) {
 		// A view that cannot be drawn is no reason to end a run.
 		_ = view.Update(progress.State{Name: l.Run.Name, Iterations: l.Run.Iterations, Phase: phase, Note: note})

@@ -130,3 +130,39 @@ func TestWhatIsNoRunIsTold(t *testing.T) {
 		})
 	}
 }
+
+func TestAnotherPoolIsNamed(t *testing.T) {
+	entry := func(name string, change func(*spadepb.PoolEntry)) *spadepb.PoolEntry {
+		e := &spadepb.PoolEntry{Name: name, Runtime: "python", CodeSha256: []byte{1}, Package: "p", PackageVersion: "1"}
+		if change != nil {
+			change(e)
+		}
+		return e
+	}
+	base := Spec{Name: "pool", Kind: KindPool, Config: &spadepb.SemanticConfig{}, Pool: []*spadepb.PoolEntry{entry("a", nil), entry("b", nil)}}
+	run := started(t, base)
+	if err := Check(run, base); err != nil {
+		t.Fatal(err)
+	}
+	for want, pool := range map[string][]*spadepb.PoolEntry{
+		"it has not c":                             {entry("a", nil), entry("b", nil), entry("c", nil)},
+		"asked for without b":                      {entry("a", nil)},
+		"b (p 1, asked for 2)":                     {entry("a", nil), entry("b", func(e *spadepb.PoolEntry) { e.PackageVersion = "2" })},
+		"b (package \"p\", asked for \"q\")":       {entry("a", nil), entry("b", func(e *spadepb.PoolEntry) { e.Package = "q" })},
+		"b (runtime python, asked for starlark)":   {entry("a", nil), entry("b", func(e *spadepb.PoolEntry) { e.Runtime = "starlark" })},
+		"b (its source)":                           {entry("a", nil), entry("b", func(e *spadepb.PoolEntry) { e.CodeSha256 = []byte{2} })},
+		"b (its env seeds)":                        {entry("a", nil), entry("b", func(e *spadepb.PoolEntry) { e.SeedsBounded, e.SeedTo = true, 3 })},
+		"it has not 0, 1, 2 and 2 more; asked for": {entry("0", nil), entry("1", nil), entry("2", nil), entry("3", nil), entry("4", nil)},
+	} {
+		other := base
+		other.Pool = pool
+		if err := Check(run, other); !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	train := base
+	train.Kind = ""
+	if err := Check(run, train); !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), "kind is pool, asked for train") {
+		t.Error(err)
+	}
+}
