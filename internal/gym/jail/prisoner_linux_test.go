@@ -14,11 +14,21 @@ import (
 	"github.com/seed256f7767/spade/internal/gym/python"
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/sandbox"
+	"github.com/seed256f7767/spade/internal/sandbox/cgroup"
 )
 
 // The layers of a Python worker that a process can take on without control groups.
-const every = sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Landlock | sandbox.Seccomp |
+const ownLayers = sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Landlock | sandbox.Seccomp |
 	sandbox.Namespaces | sandbox.Root | sandbox.Privileges
+
+// every is all layers that this machine has.
+var every = func() sandbox.Layer {
+	layers := ownLayers
+	if _, err := cgroup.Find(); err == nil {
+		layers |= sandbox.Cgroup
+	}
+	return layers
+}()
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Command {
@@ -27,7 +37,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// interpreter is one that every user can reach, if there is one: some layers are to be seen without a root of one's own.
 var interpreter = sync.OnceValues(func() (python.Interpreter, error) {
+	if found, err := python.Find(context.Background(), "/usr/bin/python3"); err == nil {
+		return found, nil
+	}
 	return python.Find(context.Background(), "python3")
 })
 
@@ -35,8 +49,9 @@ var interpreter = sync.OnceValues(func() (python.Interpreter, error) {
 type prisoner struct {
 	layers sandbox.Layer
 	// mounts are more than the interpreter's and the script's own.
-	mounts []sandbox.Mount
-	memory uint64
+	mounts     []sandbox.Mount
+	memory     uint64
+	cpuSeconds uint64
 	// fds are open in the parent and inherited by a careless program: 4 and up.
 	inherit []*os.File
 	// started is called once the process exists and before it is told to begin.
@@ -80,6 +95,33 @@ func (p prisoner) run(t *testing.T, script string, args ...string) fate {
 	return p.execute(t, argument)
 }
 
+// groups is where control groups are made, or nil.
+func groups(t *testing.T) *cgroup.Parent {
+	t.Helper()
+	parent, err := cgroup.Find()
+	if err != nil && !errors.Is(err, cgroup.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	return parent
+}
+
+// joinGroup puts a process into a control group with the limits of the tests, and returns what ends it.
+func joinGroup(t *testing.T, pid int, memory uint64) (leave func()) {
+	t.Helper()
+	g, err := groups(t).New(cgroup.Limits{MemoryBytes: or(memory, 256<<20) + 32<<20, Processes: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Add(pid); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(g.Kill(), g.Remove()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // openUp lets everyone through the folders of a test, for a prisoner may be nobody.
 func openUp(dir string) error {
 	for ; dir != "/" && dir != os.TempDir(); dir = filepath.Dir(dir) {
@@ -120,11 +162,14 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 		t.Fatal(err)
 	}
 	_ = w.Close()
+	if p.layers.Has(sandbox.Cgroup) {
+		defer joinGroup(t, cmd.Process.Pid, p.memory)()
+	}
 	if p.started != nil {
 		p.started(cmd.Process.Pid)
 	}
 	var e wire.Encoder
-	e.Hello(wire.Hello{Require: uint32(p.layers), MemoryBytes: or(p.memory, 256<<20), CPUSeconds: 60, OpenFiles: 64})
+	e.Hello(wire.Hello{Require: uint32(p.layers), MemoryBytes: or(p.memory, 256<<20), CPUSeconds: or(p.cpuSeconds, 60), OpenFiles: 64})
 	if err := wire.WriteFrame(in, wire.Nonce{1}, wire.KindHello, e.Buf); err != nil {
 		t.Fatal(err)
 	}
