@@ -56,15 +56,15 @@ func BenchmarkSteps(b *testing.B) {
 		playing.Add(1)
 		go func() {
 			defer playing.Done()
-			play(b, w, b.N/benchWorkers/benchEpisodes+1)
+			playOn(b, w, b.N/benchWorkers/benchEpisodes+1)
 		}()
 	}
 	playing.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// play makes rounds of steps, one in each episode, and starts episodes again when they end.
-func play(b *testing.B, w *gym.Worker, rounds int) {
+// playOn makes rounds of steps, one in each episode, and starts episodes again when they end.
+func playOn(b *testing.B, w *gym.Worker, rounds int) {
 	ctx := context.Background()
 	resets, actions := make([]gym.Reset, benchEpisodes), make([]gym.Action, benchEpisodes)
 	for i := range resets {

@@ -115,7 +115,7 @@ class Gymnasium(Objects):
             except Malformed:
                 continue  # the agent does not see it anyway
         space = self.instance.action_space
-        if kind(space) == "Discrete" and int(space.n) <= MAX_LISTED and "actions" not in told:
+        if sort(space) == "Discrete" and int(space.n) <= MAX_LISTED and "actions" not in told:
             start, mask = int(space.start), told.get("action_mask")
             if not isinstance(mask, list) or len(mask) != int(space.n):
                 mask = None
@@ -142,9 +142,20 @@ class Gymnasium(Objects):
         return super().silence(name)
 
 
+SORTS = ("Text", "Discrete", "MultiDiscrete", "MultiBinary", "Box", "Tuple", "Dict")
+
+
+def sort(space):
+    """Which of the spaces that have a rendering it is."""
+    for base in type(space).__mro__:
+        if base.__name__ in SORTS:
+            return base.__name__
+    return kind(space)
+
+
 def supported(space):
     """Refuses spaces that have no rendering."""
-    name = kind(space)
+    name = sort(space)
     if name == "Tuple":
         for part in space.spaces:
             supported(part)
@@ -154,7 +165,7 @@ def supported(space):
     elif name == "Box":
         if size_of(space.shape) > MAX_NUMBERS:
             raise ValueError("a Box of %d numbers is too large to be text" % size_of(space.shape))
-    elif name not in ("Text", "Discrete", "MultiDiscrete", "MultiBinary"):
+    elif name not in SORTS:
         raise ValueError("a space of type %s cannot be text" % name)
 
 
@@ -167,7 +178,7 @@ def size_of(dimensions):
 
 def render(space, value):
     """The text of an observation."""
-    if kind(space) == "Text" or isinstance(value, str):
+    if sort(space) == "Text" or isinstance(value, str):
         return str(value)
     return canonical(simple(value))[0]
 
@@ -196,7 +207,7 @@ def short_floats(value):
 
 def describe(space):
     """What an action of the space looks like."""
-    name = kind(space)
+    name = sort(space)
     if name == "Discrete":
         return "a whole number from %d to %d" % (int(space.start), int(space.start) + int(space.n) - 1)
     if name == "Text":
@@ -214,7 +225,7 @@ def describe(space):
 
 def parse(space, text):
     """The element of a space that a text spells. ValueError says why there is none."""
-    if kind(space) == "Text":
+    if sort(space) == "Text":
         return text
     try:
         value = decode(text.strip())
@@ -226,7 +237,7 @@ def parse(space, text):
 def element(space, value):
     import numpy
 
-    name = kind(space)
+    name = sort(space)
     if name == "Text":
         return value
     if name == "Discrete":
