@@ -36,10 +36,11 @@ func (o Options) withDefaults() Options {
 // Check judges a source. It opens one worker after the other, never two at a time.
 func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (Report, error) {
 	opts = opts.withDefaults()
-	report := Report{Stats: Stats{SourceBytes: len(src.Code), Seeds: len(opts.Seeds)}, Tier: pool.Tier()}
+	report := Report{Stats: Stats{SourceBytes: len(src.Code), Seeds: len(opts.Seeds)}}
 	j := &judge{opts: opts, report: &report}
 
 	first, err := pool.Open(ctx, src)
+	report.Tier = pool.TierOf(src.Runtime) // Python's is known once a worker was opened
 	var meta gym.Meta
 	if err == nil {
 		meta = first.Meta()
