@@ -12,29 +12,34 @@ const tolerance = 1e-6
 // terminates wants every reference solution to terminate; without one, some episode at least must. In no episode may the
 // two ends be confused: what is solved terminates, what is cut short is truncated, and nothing is both.
 func (s *session) terminates() string {
+	for _, t := range s.of(reference) {
+		if s.meta.HasSolve && t.stuck {
+			return fmt.Sprintf("%s: its %d actions do not end the episode", t.name, len(t.actions))
+		}
+	}
 	for _, t := range s.all {
 		if reason := t.confusedEnd(); reason != "" {
 			return fmt.Sprintf("%s, step %d: %s", t.name, len(t.steps)-1, reason)
 		}
 	}
 	if !s.meta.HasSolve {
-		for _, t := range s.all {
-			if last, ok := t.last(); ok && last.Terminated {
-				return ""
-			}
-		}
-		return fmt.Sprintf("no episode terminates within max_steps %d", s.meta.MaxSteps)
+		return s.someTerminates()
 	}
 	for _, t := range s.of(reference) {
-		last, ok := t.last()
-		switch {
-		case t.stuck:
-			return fmt.Sprintf("%s: its %d actions do not end the episode", t.name, len(t.actions))
-		case !ok || !last.Terminated && stageOf(last.Fault) == "":
+		if last, ok := t.last(); !ok || !last.Terminated && stageOf(last.Fault) == "" {
 			return fmt.Sprintf("%s: truncated at step %d of at most %d", t.name, len(t.steps), s.meta.MaxSteps)
 		}
 	}
 	return ""
+}
+
+func (s *session) someTerminates() string {
+	for _, t := range s.all {
+		if last, ok := t.last(); ok && last.Terminated {
+			return ""
+		}
+	}
+	return fmt.Sprintf("no episode terminates within max_steps %d", s.meta.MaxSteps)
 }
 
 func (t *trajectory) confusedEnd() string {
