@@ -45,6 +45,10 @@ func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logg
 	if err := pool.Start(ctx); err != nil {
 		return nil, errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx)))
 	}
+	if cfg.Sandbox != gym.SandboxFull && !log.Enabled(ctx, slog.LevelWarn) {
+		// The pool has warned of it, which is said whatever the level of the log.
+		log.ErrorContext(ctx, "environment code runs without the full sandbox", "sandbox_tier", cfg.Sandbox)
+	}
 	return pool, nil
 }
 

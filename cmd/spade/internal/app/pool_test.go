@@ -1,0 +1,48 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/gym"
+)
+
+// A run without the full sandbox says so, whatever the level of the log, and its tier is what its workers have.
+func TestEverySandboxTierIsChosenAndSaid(t *testing.T) {
+	for tier, want := range map[string]string{"full": gym.SandboxFull, "limits": gym.SandboxLimits, "none": gym.SandboxNone} {
+		for _, level := range []slog.Level{slog.LevelWarn, slog.LevelError} {
+			l, err := config.Load(config.Sources{Flags: map[string]string{"sandbox.tier": tier}})
+			must(t, err)
+			var out bytes.Buffer
+			pool, err := StartPool(t.Context(), l.Config, 1, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
+			must(t, err)
+			got, err := tiers(t.Context(), pool, []gym.Source{{Runtime: gym.RuntimeStarlark, Code: smallest}})
+			must(t, err)
+			must(t, pool.Shutdown(context.WithoutCancel(t.Context())))
+			if !strings.HasPrefix(got, want) {
+				t.Errorf("%s: tier %q", tier, got)
+			}
+			if said := strings.Count(out.String(), "without the full sandbox"); (tier == "full") != (said == 0) || said > 1 {
+				t.Errorf("%s at level %s says\n%s", tier, level, out.String())
+			}
+		}
+	}
+}
+
+func TestAPackageSetThatIsNotInstalledIsNamed(t *testing.T) {
+	l, err := config.Load(config.Sources{Flags: map[string]string{
+		"sandbox.tier": "none", "python.packages": "mine=/nowhere/site-packages", "cache": t.TempDir(),
+	}})
+	must(t, err)
+	pool, err := StartPool(t.Context(), l.Config, 1, slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer func() { must(t, pool.Shutdown(context.WithoutCancel(t.Context()))) }()
+	_, err = pool.Open(t.Context(), gym.Source{Runtime: gym.RuntimePython, Code: smallest, Package: "gymnasium"})
+	if err == nil || !strings.Contains(err.Error(), "spade env install gymnasium") {
+		t.Errorf("a set that is not installed: %v", err)
+	}
+}
