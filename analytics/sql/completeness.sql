@@ -8,4 +8,5 @@ SELECT
     (SELECT count() FROM spade.rollouts WHERE run_id = {run:UUID}) AS episodes_played,
     (SELECT count() FROM spade.dropped_rollouts WHERE run_id = {run:UUID}) AS episodes_dropped,
     (SELECT uniqExact(env_id) FROM spade.regrets WHERE run_id = {run:UUID}) AS groups_closed,
-    accepted - groups_closed AS groups_in_flight
+    (SELECT countIf(expected_plain + expected_hinted > 0) FROM spade.environment_events WHERE run_id = {run:UUID} AND event = 'accepted')
+        - groups_closed AS groups_in_flight
