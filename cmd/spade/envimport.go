@@ -17,6 +17,7 @@ import (
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/gym/pools"
+	"github.com/seed256f7767/spade/internal/runs"
 )
 
 // importing is what `spade env import` was asked for.
@@ -163,10 +164,13 @@ func (c *cli) showImport(cmd *cobra.Command, in importing, out app.Imported) err
 	return poolview.Text(c.out, out, set)
 }
 
-// resumableImport says how an import that was interrupted goes on.
+// resumableImport says what to do about an import that did not come to its end.
 func resumableImport(cmd *cobra.Command, err error) error {
 	if cmd.Context().Err() != nil {
 		return withNext(err, "the same command takes the import up where it stands")
+	}
+	if errors.Is(err, runs.ErrDiffers) {
+		return withNext(err, "another --name brings it in beside that one")
 	}
 	if missing, ok := errors.AsType[*pools.MissingError](err); ok {
 		return withNext(err, "spade env install "+missing.Set)

@@ -25,9 +25,11 @@ func newRun(c *cli) *cobra.Command {
 		Short: "Run the self-play loop",
 		Long: `Designs environments, plays them with and without their hints, scores them and trains, iteration by
 iteration. A run of the same name and settings is taken up where the log says it stands; a finished one
-prints its summary again. Progress is live on a terminal and plain lines in a pipe.`,
+prints its summary again. With --designer fixed:POOL it plays what spade env import brought in instead of
+designing. Progress is live on a terminal and plain lines in a pipe.`,
 		Example: `  spade run --corpus examples/corpus
   spade run --name first --seed 7 --iterations 5 --designs 4
+  spade run --designer fixed:gymnasium
   spade run --json | tail -n 1 | jq .log_digest`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -38,7 +38,11 @@ func Text(w io.Writer, in app.Imported, set Settings) error {
 	for _, e := range in.Entries {
 		v.names = min(widestName, max(v.names, screen.Width(screen.Escape(e.Name))))
 	}
-	fmt.Fprintf(&v.b, "\n%s %s\n", set.Style.Bold("pool "+screen.Escape(in.Name)), set.Style.Dim(in.RunID))
+	heading := set.Style.Bold("pool " + screen.Escape(in.Name))
+	if in.RunID != "" {
+		heading += " " + set.Style.Dim(in.RunID)
+	}
+	fmt.Fprintf(&v.b, "\n%s\n", heading)
 	v.accepted(in)
 	for _, stage := range stages(in.Entries) {
 		v.rejected(in, stage)

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
+	"github.com/seed256f7767/spade/internal/gym/pools"
+)
+
+// poolFolder holds one environment that passes the gate, under a name that would clear a terminal, and one that does not.
+func poolFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := os.MkdirAll(filepath.Join(dir, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, code := range map[string]string{"say\x1b[2J.star": guess, "deep/broken.star": "def reset(", "README.md": "no source"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestEnvImportDryRun(t *testing.T) {
+	dir := poolFolder(t)
+	r := spade(t, nil, "env", "import", dir, "--dry-run")
+	if r.code != exitOK || !strings.Contains(r.stderr, "nothing was written") {
+		t.Errorf("%+v", r)
+	}
+	golden(t, testdata("env-import-dry-run.golden"), r.out)
+	r = spade(t, nil, "env", "import", dir, "--dry-run", "--json")
+	var out app.Imported
+	if err := json.Unmarshal([]byte(r.out), &out); err != nil {
+		t.Fatalf("%v in %+v", err, r)
+	}
+	if out.Accepted != 1 || out.Rejected != 1 || out.RunID != "" || out.Name != "mine" || strings.Contains(r.out, "\x1b") ||
+		out.Entries[0].Stage != "parse" || out.Entries[1].Tier == "" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestEnvImport(t *testing.T) {
+	environ, data := environment(t)
+	dir := poolFolder(t)
+	r := spade(t, environ, "env", "import", dir, "--data", data)
+	if r.code != exitOK || !strings.Contains(r.out, "1 accepted + 1 rejected = 2") || !strings.Contains(r.out, "--designer fixed:mine") {
+		t.Fatalf("%+v", r)
+	}
+	again := spade(t, environ, "env", "import", dir, "--data", data)
+	if again.code != exitOK || again.out != r.out || !strings.Contains(again.stderr, "nothing was written") {
+		t.Errorf("once more: %+v, before %s", again, r.out)
+	}
+	if r := spade(t, environ, "runs", "--data", data); !strings.Contains(r.out, "mine  pool  finished") || !strings.Contains(r.out, "1/2") {
+		t.Errorf("runs: %+v", r)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "deep", "broken.star"), []byte("x = 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := spade(t, environ, "env", "import", dir, "--data", data)
+	if changed.code != exitFailure || !strings.Contains(changed.stderr, "another content of deep/broken.star (its source)") ||
+		!strings.Contains(changed.stderr, "next: another --name") {
+		t.Errorf("changed: %+v", changed)
+	}
+}
+
+func TestEnvImportNamesItsPool(t *testing.T) {
+	for want, specs := range map[string][]string{
+		"gymnasium:FrozenLake-v1": {"gymnasium:FrozenLake-v1"},
+		"gymnasium":               {"gymnasium:*"},
+		"suites+puzzle":           {"../../examples/suites/", "./puzzle.py"},
+	} {
+		var in importing
+		if err := in.parse(specs); err != nil || in.Name != want {
+			t.Errorf("%v: %q, %v", specs, in.Name, err)
+		}
+	}
+	var in importing
+	long := make([]string, 40)
+	for i := range long {
+		long[i] = "gymnasium:FrozenLake-v1"
+	}
+	if err := in.parse(long); err != nil || !strings.HasPrefix(in.Name, "gymnasium:FrozenLake-v1 and 39 more ") {
+		t.Errorf("%q, %v", in.Name, err)
+	}
+}
+
+func TestEnvImportSaysWhatIsWrong(t *testing.T) {
+	environ := []string{"SPADE_CACHE=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{}, exitUsage, "SPEC is missing"},
+		{[]string{"nowhere:x"}, exitUsage, "is none of " + strings.Join(pools.Names(), ", ")},
+		{[]string{"gymnasium"}, exitUsage, "gymnasium:* for all"},
+		{[]string{"none/there"}, exitFailure, "no file or folder"},
+		{[]string{".", "--name", "a\x1bb"}, exitUsage, "cannot be printed"},
+		{[]string{"gymnasium:FrozenLake-v1"}, exitFailure, "spade env install gymnasium"},
+	} {
+		r := spade(t, environ, append([]string{"env", "import", "--dry-run"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "\x1b") {
+			t.Errorf("%q: %+v", c.args, r)
+		}
+	}
+}
