@@ -2,9 +2,12 @@ package python_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/seed256f7767/spade/internal/gym/interp"
 	"github.com/seed256f7767/spade/internal/gym/portable"
 	"github.com/seed256f7767/spade/internal/gym/python/pythontest"
 	"github.com/seed256f7767/spade/internal/gym/wire"
@@ -201,4 +204,50 @@ func TestMadeExpressionsAreTheSame(t *testing.T) {
 	if portables < expressions/2 || values < portables/8 {
 		t.Error("too few say anything")
 	}
+}
+
+// Whatever JSON an agent sends is read, or refused, and written alike.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{
+		`{"b":[1,2.5,"é"],"a":null}`, "[[[]]]", "-0.0", `"\ud83d\ude00"`, `"\ud83d"`, "1e400", "[1,]", " 1 ", "NaN", "-", "-Infinity", `{"a":1,"a":2}`, "\ufeff1", `"\u00e9\x00"`, "1.5E-7", `{"é":{}}`, "tru", `"a`,
+	} {
+		f.Add(text)
+	}
+	driver := pythontest.Start(f, "{}")
+	const code = `
+META = {"title": "Reads", "kind": "tools", "max_steps": 2}
+
+def reset(seed):
+    return None, "", {}
+
+def step(state, action):
+    value = json.decode(action, "none")
+    return value, json.encode(value), 0.0, False, False, {"float": text.float(action), "int": text.int(action), "words": text.words(action)}
+
+def hint(state):
+    return ""
+
+def verify(state):
+    return 0
+`
+	env, loaded := interp.Load(code, wire.DefaultLimits())
+	if env == nil {
+		f.Fatal(loaded)
+	}
+	if loaded := driver.Load(code, wire.DefaultLimits()); loaded.Stage != "" {
+		f.Fatal(loaded)
+	}
+	f.Fuzz(func(t *testing.T, action string) {
+		if !utf8.ValidString(action) || len(action) > 10_000 {
+			return
+		}
+		driver := driver.With(t)
+		env.Reset(wire.Reset{})
+		driver.Reset(wire.Reset{})
+		star, py := env.Step(wire.Action{Text: action}), driver.Step(wire.Action{Text: action})
+		star.Error, py.Error = "", ""
+		if !reflect.DeepEqual(star, py) {
+			t.Errorf("%q: %+v, then %+v", action, star, py)
+		}
+	})
 }

@@ -27,15 +27,33 @@ type Driver struct {
 	nonce  wire.Nonce
 }
 
-// Start starts a process that ends with the test. Options is its argument, see worker/spade_worker/serve.py.
-func Start(t testing.TB, options string, env ...string) *Driver {
+// interpreterEnv names the interpreter of the tests where it is not python3.
+const interpreterEnv = "SPADE_TEST_PYTHON"
+
+// Interpreter returns the interpreter of the tests.
+func Interpreter(t testing.TB) python.Interpreter {
 	t.Helper()
-	found, err := python.Find(context.Background(), "python3")
+	name := os.Getenv(interpreterEnv)
+	if name == "" {
+		name = "python3"
+	}
+	found, err := python.Find(context.Background(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return found
+}
+
+// Start starts a process that ends with the test. Options is its argument, see worker/spade_worker/serve.py.
+func Start(t testing.TB, options string, env ...string) *Driver {
+	t.Helper()
+	found := Interpreter(t)
 	dir := t.TempDir()
-	if err := python.Extract(context.Background(), dir, found); err != nil {
+	files, err := python.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, files); err != nil {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "many.py")
@@ -69,6 +87,13 @@ func Start(t testing.TB, options string, env ...string) *Driver {
 	e.Hello(wire.Hello{})
 	d.exchange(wire.KindHello, e.Buf, wire.KindReady)
 	return d
+}
+
+// With returns the driver for a test inside the one that started it.
+func (d *Driver) With(t testing.TB) *Driver {
+	inner := *d
+	inner.t = t
+	return &inner
 }
 
 // exchange sends a frame and returns the body of the one that answers it.
