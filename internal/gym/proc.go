@@ -302,21 +302,29 @@ func (p *proc) send(ctx context.Context, frame []byte, timeout time.Duration) er
 
 // recv reads one frame.
 func (p *proc) recv(ctx context.Context, timeout time.Duration) (wire.Kind, string, error) {
-	if err := p.out.SetReadDeadline(time.Now().Add(timeout)); err != nil {
-		return 0, "", p.death(nil)
+	p.spent = p.cpu()
+	over := overtime{proc: p, limit: timeout}
+	for wait := timeout; ; {
+		if err := p.out.SetReadDeadline(time.Now().Add(wait)); err != nil {
+			return 0, "", p.death(nil)
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, "", err
+		}
+		nonce, kind, body, err := p.frames.Next()
+		if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+			if wait = over.owed(); wait > 0 {
+				continue
+			}
+		}
+		if err == nil && nonce != p.nonce {
+			err = wire.ErrNonce
+		}
+		if err != nil {
+			return 0, "", p.transport(ctx, err, timeout)
+		}
+		return kind, string(body), nil
 	}
-	if err := ctx.Err(); err != nil {
-		return 0, "", err
-	}
-	p.mark()
-	nonce, kind, body, err := p.frames.Next()
-	if err != nil {
-		return 0, "", p.transport(ctx, err, timeout)
-	}
-	if nonce != p.nonce {
-		return 0, "", p.transport(ctx, wire.ErrNonce, timeout)
-	}
-	return kind, string(body), nil
 }
 
 // transport turns an error of a pipe into what it means.
@@ -332,23 +340,6 @@ func (p *proc) transport(ctx context.Context, err error, timeout time.Duration) 
 		return p.death(&deathError{cause: causeProtocol, text: err.Error()})
 	}
 	return p.death(nil) // io.EOF, ErrCut, a broken pipe, or closed under our hands
-}
-
-// mark notes the processor time at which a wait begins.
-func (p *proc) mark() {
-	if p.start.python {
-		p.spent, _ = sandbox.CPUTime(p.cmd.Process.Pid) // where it cannot be told, deadlines are never the call's own fault
-	}
-}
-
-// burnt reports whether the process has been computing for most of the wait that a deadline has ended: then the deadline
-// is its own doing, and not that of a machine with too much to do.
-func (p *proc) burnt(wait time.Duration) bool {
-	if !p.start.python {
-		return false
-	}
-	now, err := sandbox.CPUTime(p.cmd.Process.Pid)
-	return err == nil && now-p.spent >= wait/5*4
 }
 
 // interruptible makes send and recv return when ctx is done. Stop it after the exchange.

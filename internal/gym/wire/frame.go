@@ -88,7 +88,8 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{r: r, buf: make([]byte, 64<<10), Limit: MaxFrame}
 }
 
-// Next returns the next frame. The body is valid until the next call. At the end of the stream the error is io.EOF
+// Next returns the next frame. After an error of the underlying reader that passes, such as a deadline, it can be called
+// again and goes on where it was. The body is valid until the next call. At the end of the stream the error is io.EOF
 // between frames and ErrCut inside one. A body over the limit is refused before any of it is read.
 func (r *Reader) Next() (nonce Nonce, kind Kind, body []byte, err error) {
 	if err := r.fill(headerSize); err != nil {
@@ -101,15 +102,14 @@ func (r *Reader) Next() (nonce Nonce, kind Kind, body []byte, err error) {
 	if size > r.Limit {
 		return nonce, kind, nil, fmt.Errorf("%w: %d bytes, %d allowed", ErrFrameSize, size, r.Limit)
 	}
-	r.at += headerSize
-	if err := r.fill(size); err != nil {
+	if err := r.fill(headerSize + size); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = ErrCut
 		}
 		return nonce, kind, nil, err
 	}
-	body = r.buf[r.at : r.at+size]
-	r.at += size
+	body = r.buf[r.at+headerSize : r.at+headerSize+size]
+	r.at += headerSize + size
 	return nonce, kind, body, nil
 }
 
