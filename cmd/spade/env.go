@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,20 +12,22 @@ import (
 )
 
 func newEnv(c *cli) *cobra.Command {
-	cmd := group("env", "Check, play, import and install environments", newEnvCheck(c), newEnvPlay(c), newEnvImport(c), newEnvInstall(c))
+	cmd := group("env", "Write, check, play and import environments", newEnvNew(c), newEnvCheck(c), newEnvPlay(c), newEnvImport(c), newEnvInstall(c))
 	addWorkerFlags(cmd)
 	return cmd
 }
 
 func newEnvPlay(c *cli) *cobra.Command {
 	var seed uint64
+	var file sourceFlags
 	cmd := &cobra.Command{
 		Use:   "play FILE",
 		Short: "Play an environment by hand",
 		Long: `Shows what the agent would see and takes actions from the terminal, or from a pipe. An action is a
 number of the list or any text; :hint shows the hint, :help the other commands. The source runs in the
 same sandboxed worker as in a run.`,
-		Example: `  spade env play examples/suites/development/science/switch-circuit.star
+		Example: `  spade env play examples/environments/lights.star
+  spade env play examples/environments/tower.py --seed 7
   printf '1\n2\n' | spade env play env.star --seed 7`,
 		Args: exactArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -34,7 +35,7 @@ same sandboxed worker as in a run.`,
 			if err != nil {
 				return err
 			}
-			src, err := readSource(args[0], runtimeOf(args[0]))
+			src, err := file.read(args[0])
 			if err != nil {
 				return err
 			}
@@ -54,14 +55,7 @@ same sandboxed worker as in a run.`,
 			})
 		},
 	}
+	file.bind(cmd)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "env seed of the first episode")
 	return cmd
-}
-
-// runtimeOf is the language of a source by its file's name.
-func runtimeOf(path string) string {
-	if filepath.Ext(path) == ".py" {
-		return "python"
-	}
-	return "starlark"
 }

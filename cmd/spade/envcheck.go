@@ -15,12 +15,16 @@ import (
 func newEnvCheck(c *cli) *cobra.Command {
 	var opts gate.Options
 	var asJSON bool
+	var file sourceFlags
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Run an environment's source through the acceptance gate",
 		Long: `Judges the source as a run would and shows every check. The near-duplicate check is left out: it needs
-the memory of a run. The exit code is 1 when the source is refused.`,
+the memory of a run. The exit code is 1 when the source is refused. --portable also wants that the source
+uses only what Starlark and Python share, and that it plays alike in both.`,
 		Example: `  spade env check env.star
+  spade env check env.py
+  spade env check lake.py --package gymnasium
   spade env check --portable --json env.star`,
 		Args: exactArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -28,7 +32,7 @@ the memory of a run. The exit code is 1 when the source is refused.`,
 			if err != nil {
 				return err
 			}
-			src, err := readSource(args[0], runtimeOf(args[0]))
+			src, err := file.read(args[0])
 			if err != nil {
 				return err
 			}
@@ -38,6 +42,7 @@ the memory of a run. The exit code is 1 when the source is refused.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx))) }()
+			opts.BothRuntimes = opts.Portable
 			report, err := gate.Check(ctx, pool, src, opts)
 			if err != nil {
 				return err
@@ -57,6 +62,7 @@ the memory of a run. The exit code is 1 when the source is refused.`,
 			return err
 		},
 	}
+	file.bind(cmd)
 	cmd.Flags().BoolVar(&opts.Portable, "portable", false, "also check that it runs alike in Starlark and Python")
 	cmd.Flags().Uint64Var(&opts.Seed, "seed", 1, "seed of the env seeds and the random policy")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -76,4 +77,29 @@ func (s *session) differsFrom(told replayed, list []*trajectory, privileged bool
 		}
 	}
 	return difference{}
+}
+
+// inOtherRuntime plays the same actions in the other language and judges whether it tells the same.
+func (s *session) inOtherRuntime(ctx context.Context, pool *gym.Pool, j *judge) error {
+	how := setting{alone: true, runtime: gym.RuntimePython}
+	if s.src.Runtime == gym.RuntimePython {
+		how.runtime = gym.RuntimeStarlark
+	}
+	list := s.again()
+	told, err := s.replay(ctx, pool, how, list)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		j.skip(StageBothRuntimes, err.Error())
+		return nil
+	case err != nil:
+		return err
+	}
+	reason := ""
+	if told.refused != "" {
+		reason = fmt.Sprintf("%s refuses it: %s", how.runtime, told.refused)
+	} else if d := s.differsFrom(told, list, true); d.what != "" {
+		reason = fmt.Sprintf("%s is not the same in %s", d, how.runtime)
+	}
+	j.pass(StageBothRuntimes, reason)
+	return nil
 }

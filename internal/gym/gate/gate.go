@@ -67,6 +67,11 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 		return report, fmt.Errorf("play again: %w", err)
 	}
 	j.pass(StageDeterministic, diverged)
+	if opts.BothRuntimes {
+		if err := s.inOtherRuntime(ctx, pool, j); err != nil {
+			return report, fmt.Errorf("play in the other runtime: %w", err)
+		}
+	}
 	s.judge(j)
 	report.Accepted = report.Stage == ""
 	return report, nil

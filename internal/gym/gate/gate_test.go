@@ -30,10 +30,10 @@ func check(t testing.TB, p *gym.Pool, code string, opts gate.Options) gate.Repor
 }
 
 func TestAccepts(t *testing.T) {
-	p := gymtest.NewPool(t, gym.Config{})
+	p := gymtest.NewPool(t, gym.Config{MemoryBytes: 256 << 20})
 	var heard []gate.CheckResult
 	r := check(t, p, gymtest.Counting, gate.Options{
-		Portable: true, RequireSolve: true, Progress: func(c gate.CheckResult) { heard = append(heard, c) },
+		Portable: true, BothRuntimes: true, RequireSolve: true, Progress: func(c gate.CheckResult) { heard = append(heard, c) },
 	})
 	if !r.Accepted {
 		t.Fatalf("refused at %s: %s", r.Stage, r.Reason)

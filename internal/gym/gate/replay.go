@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -17,6 +18,8 @@ type recording struct {
 // setting is how a worker is started and used to play known moves again.
 type setting struct {
 	around gym.Surroundings
+	// runtime is another one than the source's; empty: the source's.
+	runtime string
 	// plain plays the plain arm as a run does: neither the hint nor the solution is asked for.
 	plain bool
 	// alone plays one episode after the other instead of all of them in turn.
@@ -32,7 +35,9 @@ type replayed struct {
 
 // replay plays the moves of the trajectories in a fresh worker, in the order of the list.
 func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list []*trajectory) (out replayed, err error) {
-	w, err := pool.OpenIn(ctx, s.src, how.around)
+	src := s.src
+	src.Runtime = cmp.Or(how.runtime, src.Runtime)
+	w, err := pool.OpenIn(ctx, src, how.around)
 	var refused *gym.SourceError
 	if errors.As(err, &refused) {
 		return replayed{refused: refused.Error()}, nil

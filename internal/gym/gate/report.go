@@ -12,6 +12,7 @@ const (
 	StageReset         = "reset"         // reset, hint and solve answer well for every seed
 	StageRun           = "run"           // no step fails, whatever the action, and all texts are within their limits
 	StageDeterministic = "deterministic" // the same in a second fresh worker: alone, interleaved, in reverse order
+	StageBothRuntimes  = "both_runtimes" // only where asked: the same in the other runtime, to the last byte
 	StageTerminates    = "terminates"    // the reference solution ends the episode within max_steps
 	StageRewards       = "rewards"       // rewards are finite and returns lie in [0, 1]
 	StageVerify        = "verify"        // verify agrees with the return at termination, and changes nothing
@@ -21,11 +22,11 @@ const (
 	StageHint          = "hint_leak"     // the hint is not in what the plain arm sees first
 )
 
-// Stages lists the stages in order. StagePortable is judged only where Options.Portable asks for it.
+// Stages lists the stages in order. StagePortable and StageBothRuntimes are judged only where Options ask for them.
 func Stages() []string {
 	return []string{
 		StageSize, StageParse, StagePortable, StageLoad, StageMeta, StageReset, StageRun, StageDeterministic,
-		StageTerminates, StageRewards, StageVerify, StageReference, StageWrong, StageRandom, StageHint,
+		StageBothRuntimes, StageTerminates, StageRewards, StageVerify, StageReference, StageWrong, StageRandom, StageHint,
 	}
 }
 
@@ -44,6 +45,9 @@ type Options struct {
 	RequireSolve bool
 	// Portable adds the static check for sources that are to run alike in both languages.
 	Portable bool
+	// BothRuntimes plays the source in the other runtime too, and wants the same of it. Where that runtime does not work
+	// here the stage is skipped.
+	BothRuntimes bool
 	// Progress, where set, hears of each result as it is there.
 	Progress func(CheckResult)
 }
