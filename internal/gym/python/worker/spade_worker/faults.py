@@ -20,6 +20,7 @@ MUTATION = "mutation"
 MISMATCH = "mismatch"
 
 FILENAME = "env.py"
+ADAPTERS = __file__.rpartition("/")[0].rpartition("/")[0] + "/spade_pools"
 MAX_ERROR = 4 << 10
 MAX_FRAMES = 20
 
@@ -94,11 +95,12 @@ def describe(error):
 
 class Reporter:
     """Turns exceptions of the environment into faults. Lines are those of its source; packages are folders whose frames are
-    part of the environment too."""
+    part of the environment too, and with them the adapters that it reaches them by."""
 
     def __init__(self, source, packages=()):
         self.lines = source.split("\n")
-        self.packages = tuple(folder.rstrip("/") + "/" for folder in packages if folder)
+        folders = list(packages) + [ADAPTERS] if packages else []
+        self.packages = tuple(folder.rstrip("/") + "/" for folder in folders)
 
     def keep(self, name):
         if name == FILENAME:

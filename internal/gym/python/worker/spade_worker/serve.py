@@ -33,7 +33,7 @@ def main(loads=1):
         tell(str(error))
     except BaseException as error:  # the environment reached into the worker
         code = EXIT_PROTOCOL
-        tell("the worker failed: " + type(error).__name__)
+        tell("out of memory" if type(error) is MemoryError else "the worker failed: " + type(error).__name__)
     leave(code)
 
 
@@ -95,10 +95,17 @@ def surround(options):
     return surroundings.Globals() if seed_globals else None
 
 
+# What libraries of numbers ask how many threads to start when they are imported. More than one gains an environment
+# nothing, and a confined process must not start any.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
 def forget():
     """The environment variables and arguments are the platform's. The C library keeps the time zone and the locale."""
     os.environ._data.clear()
     sys.modules["posix"].environ.clear()
+    for name in THREADS:
+        os.putenv(name, "1")
     sys.argv = [""]
     sys.orig_argv = [""]
     for stream in (sys.stdout, sys.stderr):
