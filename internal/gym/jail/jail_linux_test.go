@@ -1,8 +1,11 @@
 package jail
 
 import (
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/seed256f7767/spade/internal/sandbox/sandboxtest"
 )
 
 // What environments are made of works in the jail with every layer on.
@@ -33,4 +36,13 @@ func TestRefusalIsTold(t *testing.T) {
 		got.state.ExitCode() != exitRefused {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// A plain user's prisoners are held by the same layers.
+func TestAsPlainUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Log("every test here runs as a plain user")
+		return
+	}
+	sandboxtest.Rerun(t, "^(TestHonestProgram|TestAttacks)$", sandboxtest.Nobody())
 }

@@ -58,13 +58,16 @@ type prisoner struct {
 	started func(pid int)
 	// during is called while the script runs.
 	during func(cmd *exec.Cmd)
-	limit  time.Duration
+	// endGroup ends it by its control group.
+	endGroup bool
+	limit    time.Duration
 }
 
 type fate struct {
 	out, err, results string
 	state             *os.ProcessState
 	timedOut          bool
+	held              bool // somebody had the pipes after its end, where during has ended it
 }
 
 // run executes a script, to which args are sys.argv[1:].
@@ -116,6 +119,7 @@ func joinGroup(t *testing.T, pid int, memory uint64) (leave func()) {
 		t.Fatal(err)
 	}
 	return func() {
+		// A zombie is still in the group until it is waited for, which is after this where the group is the means of ending.
 		if err := errors.Join(g.Kill(), g.Remove()); err != nil {
 			t.Error(err)
 		}
@@ -136,11 +140,7 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), or(p.limit, 20*time.Second))
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, self, Command, argument)
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", Command, argument)
 	cmd.SysProcAttr = sandbox.ProcessAttr(p.layers)
 	cmd.SysProcAttr.Pdeathsig = 0 // the thread that starts it may end before
 	cmd.Env = []string{"GOMAXPROCS=1"}
@@ -162,8 +162,11 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 		t.Fatal(err)
 	}
 	_ = w.Close()
+	kill := func() {}
 	if p.layers.Has(sandbox.Cgroup) {
-		defer joinGroup(t, cmd.Process.Pid, p.memory)()
+		leave := joinGroup(t, cmd.Process.Pid, p.memory)
+		defer leave()
+		kill = leave
 	}
 	if p.started != nil {
 		p.started(cmd.Process.Pid)
@@ -176,10 +179,14 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 	if p.during != nil {
 		p.during(cmd)
 	}
+	if p.endGroup {
+		kill()
+	}
 	_ = in.Close()
+	began := time.Now()
 	_ = cmd.Wait()
 	_, _ = results.ReadFrom(r)
-	return fate{out.String(), errs.String(), results.String(), cmd.ProcessState, ctx.Err() != nil}
+	return fate{out.String(), errs.String(), results.String(), cmd.ProcessState, ctx.Err() != nil, time.Since(began) >= cmd.WaitDelay}
 }
 
 func mountsOf(paths ...string) []sandbox.Mount {

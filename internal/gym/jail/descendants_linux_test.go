@@ -1,0 +1,66 @@
+package jail
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/sandbox"
+)
+
+// orphanage starts a process that ignores signals, leaves its session, loses its parent and holds the pipes for a while.
+const orphanage = `
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for s in range(1, 65):
+            try: signal.signal(s, signal.SIG_IGN)
+            except (OSError, ValueError): pass
+        os.write(1, b"born")
+        time.sleep(4)
+    os._exit(0)
+os.wait()
+time.sleep(1000)
+`
+
+// Whoever is killed takes everybody along: by its namespace, of which it is the first process, or by the control group.
+// Without both, an orphan lives on and holds the pipes that the platform reads.
+func TestDescendantsEndWithTheirAncestor(t *testing.T) {
+	const forking = ownLayers &^ (sandbox.Seccomp | sandbox.Landlock | sandbox.Rlimits)
+	tests := map[string]struct {
+		layers sandbox.Layer
+		lives  bool
+	}{
+		"a namespace":     {forking, false},
+		"a control group": {forking&^(sandbox.Namespaces|sandbox.Root|sandbox.Privileges) | sandbox.Cgroup, false},
+		"neither":         {forking &^ (sandbox.Namespaces | sandbox.Root | sandbox.Privileges), true},
+	}
+	for name, tt := range tests {
+		if tt.layers.Has(sandbox.Cgroup) && groups(t) == nil {
+			continue
+		}
+		p := prisoner{layers: tt.layers, during: func(cmd *exec.Cmd) {
+			time.Sleep(700 * time.Millisecond) // until the orphan is born; a slow machine only makes the test milder
+			if tt.layers.Has(sandbox.Cgroup) {
+				return // joinGroup's end kills
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}}
+		if tt.layers.Has(sandbox.Cgroup) {
+			p.endGroup = true
+		}
+		got := p.run(t, orphanage)
+		if got.out != "born" {
+			t.Errorf("%s: the orphan said %q, so that this proves nothing; %s%s", name, got.out, got.err, got.results)
+		}
+		if got.held != tt.lives {
+			t.Errorf("%s: somebody holds the pipes: %v", name, got.held)
+		}
+		if !got.held && got.state.Success() {
+			t.Errorf("%s: %v", name, got.state)
+		}
+	}
+}
