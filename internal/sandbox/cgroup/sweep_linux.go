@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed256f7767/spade/internal/sandbox/maker"
 )
@@ -41,4 +42,21 @@ func (p *Parent) stale() []string {
 		}
 	}
 	return names
+}
+
+// Count returns how many groups there are whose names begin with that of their maker.
+func (p *Parent) Count(maker string) (int, error) {
+	n := 0
+	for _, folder := range p.folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range entries {
+			if e.IsDir() && strings.HasPrefix(e.Name(), maker+"-") {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
