@@ -107,6 +107,16 @@ class TestPaths(unittest.TestCase):
                     v = wrap(v)
                     self.same(v)
 
+    def test_brackets_in_texts(self):
+        wide = [[i] for i in range(100)]
+        for inner in ("]", "[", '"]', "\\]", '\\"]', "{}", "[]", '""', "]" * 200, "9" * 1001, 10**999, -(10**999), 10**1000, [10**1000]):
+            for depth in (1, 2, 31, 32, 33, 40, 62, 63, 64, 65, 66):
+                v = [inner, wide]
+                for i in range(depth):
+                    v = [inner, v] if i % 2 else {inner if isinstance(inner, str) else "k": v}
+                self.same(v)
+            self.same(inner)
+
     def test_subclasses(self):
         ordered = collections.OrderedDict(b=1, a=Number.ONE)
         self.assertEqual(self.same([ordered, Text("é"), Number.ONE])[0], '[{"a":1,"b":1},"é",1]')

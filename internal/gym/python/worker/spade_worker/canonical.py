@@ -41,13 +41,34 @@ class Reading:
 
 
 def bounded_int(text):
+    """What the scanner calls for an integer of a foreign text."""
     if len(text) > MAX_DIGITS and len(text.lstrip("-")) > MAX_DIGITS:
         raise ValueError
     return int(text)
 
 
 scan = make_scanner(Reading())
-scan_long = make_scanner(Reading(parse_int=bounded_int))
+
+DIGITS = bytes(0x30 if 0x30 <= b <= 0x39 else 0x20 for b in range(256))
+TOO_MANY_DIGITS = b"0" * (MAX_DIGITS + 1)
+NO_STRUCTURE = bytes(b for b in range(256) if b not in b'[]{}"\\')
+
+
+def doubtful(data, copy):
+    """Whether a long text that was read back as copy may hold too long an integer, or holds too deep a value."""
+    if len(data) > MAX_DIGITS and TOO_MANY_DIGITS in data.translate(DIGITS):
+        return True
+    if type(copy) is not dict and type(copy) is not list:
+        return False
+    # What is left is the brackets, and the texts that have brackets, quotes or backslashes in them.
+    brackets = data.translate(None, NO_STRUCTURE).replace(b'""', b"")
+    if len(brackets) <= 2 * MAX_DEPTH:
+        return False
+    for _ in range(MAX_DEPTH // 2):  # each turn takes one or two levels away
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return False
+    return deep(copy)
 
 
 def deep(container, depth=0):
@@ -61,17 +82,14 @@ def deep(container, depth=0):
 
 
 def fast(value):
-    """The text of a value and its copy, or None where the exact path must decide."""
+    """The text of a value, its bytes and its copy, or None where the exact path must decide."""
     try:
         text = "".join(dump(value, 0))
-        if len(text) < SHORT:
-            copy = scan(text, 0)[0]
-            if copy == value:
-                return text, copy
-            return None
-        copy = scan_long(text, 0)[0]
-        if copy == value and not (type(copy) in (dict, list) and deep(copy)):
-            return text, copy
+        copy = scan(text, 0)[0]
+        if copy == value:
+            data = text.encode()
+            if len(text) < SHORT or not doubtful(data, copy):
+                return text, data, copy
     except (TypeError, ValueError, OverflowError, RecursionError, StopIteration):
         pass
     return None
@@ -84,16 +102,10 @@ def canonical(value, limit=MAX_TEXT, reserved=0):
         exact = Exact(limit, reserved)
         copy = exact.value(value, 0)
         text = "".join(exact.parts)
-    else:
-        text, copy = found
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        Exact(limit, reserved).value(value, 0)  # what comes first is the fault
-        raise Malformed(ENCODING, "text that is not UTF-8") from None
-    if len(data) + reserved > limit:
+        found = text, text.encode(), copy
+    if len(found[1]) + reserved > limit:
         raise too_large(limit)
-    return text, data, copy
+    return found
 
 
 def too_large(limit):

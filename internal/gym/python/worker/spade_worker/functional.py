@@ -4,9 +4,9 @@ The state between two calls is the copy that canonical JSON gives, so nothing th
 change it.
 """
 
-from .canonical import SHORT, UNBOUNDED, canonical, dump, scan
+from .canonical import SHORT, UNBOUNDED, canonical, doubtful, dump, scan
 from .faults import MUTATION, Fault, Malformed, about, kind, shape
-from .sha import sha256
+from .sha import hexdigest
 
 
 class Functional:
@@ -81,14 +81,14 @@ class Functional:
         if type(value) is not tuple or len(value) != 6:
             value = parts("step", value, 6)
         state, observation, reward, terminated, truncated, info = value
-        try:  # the usual state is small; everything about it that take checks is checked here
+        try:  # as take does, for the usual state
             text = "".join(dump(state, 0))
-            if len(text) < self.short:
-                copy = scan(text, 0)[0]
-                if copy == state:
-                    data = b"[%b,%d]" % (text.encode(), rng.draws)
+            copy = scan(text, 0)[0]
+            if copy == state:
+                data = text.encode()
+                if len(text) < self.short or len(data) < self.limit and not doubtful(data, copy):
                     self.state, self.text = copy, text
-                    self.hash = sha256(data).hexdigest()
+                    self.hash = hexdigest(b"[%b,%d]" % (data, rng.draws))
                     return observation, reward, terminated, truncated, info
         except BaseException:
             pass
@@ -103,7 +103,7 @@ class Functional:
             raise about(what, error) from None
         except BaseException as error:  # code of the environment in its own types
             raise self.reporter.fault(error) from None
-        self.hash = sha256(b"[%b,%d]" % (data, self.rng.draws)).hexdigest()
+        self.hash = hexdigest(b"[%b,%d]" % (data, self.rng.draws))
 
     def ask(self, name):
         """What a function says of the state that must leave it alone. It gets a copy."""

@@ -5,7 +5,7 @@ import sys
 from .canonical import canonical
 from .faults import MUTATION, SHAPE, Fault, Malformed, about, kind, shape
 from .functional import parts
-from .sha import sha256
+from .sha import hexdigest
 
 
 def form(namespace):
@@ -129,7 +129,7 @@ class Objects:
 
     def take(self, what):
         self.text, data = self.current(what)
-        self.hash = sha256(b"[%b,%d]" % (data, self.rng.draws)).hexdigest()
+        self.hash = hexdigest(b"[%b,%d]" % (data, self.rng.draws))
 
     def current(self, what):
         """The canonical text of the state and its bytes."""
