@@ -14,6 +14,7 @@ import (
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedded"
+	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/observe"
 )
 
@@ -51,6 +52,9 @@ type examiner struct {
 	loaded   config.Loaded
 	log      *slog.Logger
 	services *endpoints.Services
+	// pool and known are the sandbox, tested by the first check that asks.
+	pool  *gym.Pool
+	known []gym.Standing
 }
 
 // checks are what the doctor looks at, cheap things first.
@@ -58,8 +62,10 @@ func (e *examiner) checks() []doctor.Check {
 	l := e.loaded
 	checks := []doctor.Check{
 		doctor.Platform(observe.Build()), doctor.DataFolder(l.Data), doctor.Loopback(), doctor.Plugin(pluginCommand(l.Plugin)), doctor.Python(),
-		doctor.Sandbox(e.sandbox),
+		doctor.Sandbox("sandbox", gym.RuntimeStarlark, true, e.standings),
+		doctor.Sandbox("sandbox", gym.RuntimePython, l.Run.Runtime == gym.RuntimePython, e.standings),
 	}
+	checks = append(checks, doctor.Layers(e.standings)...)
 	if !endpoints.AllExternal(l.Config) {
 		checks = append(checks, doctor.NPM(engineConfig(l)), doctor.Engine(engineConfig(l)))
 	}
@@ -88,19 +94,33 @@ func (e *examiner) service(name embedded.Service, check func() doctor.Check) doc
 }
 
 func (e *examiner) close() error {
-	if e.services == nil {
-		return nil
+	var errs []error
+	if e.pool != nil {
+		errs = append(errs, e.pool.Shutdown(context.Background()))
 	}
-	return e.services.Close()
+	if e.services != nil {
+		errs = append(errs, e.services.Close())
+	}
+	return errors.Join(errs...)
 }
 
-// sandbox starts a pool of workers, which proves the sandbox first.
-func (e *examiner) sandbox(ctx context.Context) (string, error) {
-	pool, err := app.StartPool(ctx, e.loaded.Config, e.loaded.Workers, e.log)
-	if err != nil {
-		return "", err
+// standings starts a pool of workers, which proves the sandbox of Starlark, and proves that of Python. Each layer's check
+// asks, and the first one does it.
+func (e *examiner) standings(ctx context.Context) ([]gym.Standing, error) {
+	if e.known != nil {
+		return e.known, nil
 	}
-	return pool.Tier(), pool.Shutdown(context.WithoutCancel(ctx))
+	if e.pool == nil {
+		pool, err := app.StartPool(ctx, e.loaded.Config, e.loaded.Workers, e.log)
+		if err != nil {
+			return nil, err
+		}
+		e.pool = pool
+	}
+	for _, runtime := range []string{gym.RuntimeStarlark, gym.RuntimePython} {
+		e.known = append(e.known, e.pool.Standing(ctx, runtime))
+	}
+	return e.known, nil
 }
 
 // pluginCommand is the configured trainer plugin, or the native one beside this program.

@@ -132,11 +132,9 @@ func (p *Pool) readyPython(ctx context.Context) error {
 		return err
 	}
 	p.python.tested = true
-	p.mu.Lock()
-	p.pythonTier = pythonTier(p.cfg.Sandbox, have)
-	p.mu.Unlock()
+	p.stands(RuntimePython, pythonTier(p.cfg.Sandbox, have), have)
 	p.log.InfoContext(ctx, "Python environments ready", "sandbox_tier", p.TierOf(RuntimePython), "python", p.python.found.interpreter.Version,
-		"layers", have.String(), "control_groups", p.python.why)
+		"layers", have.String(), "control_groups", p.python.groups())
 	return nil
 }
 

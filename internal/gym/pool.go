@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/gym/jail"
 	"github.com/seed256f7767/spade/internal/gym/wire"
+	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
 // Pool starts and bounds worker processes. It may be used from several goroutines.
@@ -24,14 +25,14 @@ type Pool struct {
 	python  pythonRuntime
 
 	// mu guards the following.
-	mu         sync.Mutex
-	spawners   map[launch]*spawner
-	starter    *starter
-	dog        *watchdog
-	tier       string
-	pythonTier string
-	open       map[*Worker]struct{}
-	closed     bool
+	mu       sync.Mutex
+	spawners map[launch]*spawner
+	starter  *starter
+	dog      *watchdog
+	tiers    map[string]string // by runtime; what is configured until it has been tested
+	layers   map[string]sandbox.Layer
+	open     map[*Worker]struct{}
+	closed   bool
 }
 
 // NewPool checks the configuration and does nothing else.
@@ -53,8 +54,10 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Pool{
-		cfg: cfg, log: log, command: command, jail: []string{self, jail.Command}, tier: cfg.Sandbox, pythonTier: pythonTier(cfg.Sandbox, 0),
-		slots: semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
+		cfg: cfg, log: log, command: command, jail: []string{self, jail.Command},
+		tiers:  map[string]string{RuntimeStarlark: cfg.Sandbox, RuntimePython: pythonTier(cfg.Sandbox, sandbox.Cgroup|sandbox.Landlock)},
+		layers: map[string]sandbox.Layer{},
+		slots:  semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
 		spawners: map[launch]*spawner{},
 	}, nil
 }
@@ -82,21 +85,21 @@ func (p *Pool) Start(ctx context.Context) error {
 }
 
 // Tier returns the name of the sandbox tier of Starlark environments that is in force, as it is recorded of runs and rollouts.
-func (p *Pool) Tier() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.tier
-}
+func (p *Pool) Tier() string { return p.TierOf(RuntimeStarlark) }
 
 // TierOf returns the name of the sandbox tier of a runtime. That of Python is known once a worker of it has been opened,
 // which is when its sandbox is tested.
 func (p *Pool) TierOf(runtime string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if runtime == RuntimePython {
-		return p.pythonTier
-	}
-	return p.tier
+	return p.tiers[runtime]
+}
+
+// stands notes how a runtime is confined, after the test of it.
+func (p *Pool) stands(runtime, tier string, have sandbox.Layer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tiers[runtime], p.layers[runtime] = tier, have
 }
 
 // Limits returns the limits that environments are held to.

@@ -135,6 +135,13 @@ func (r *pythonRuntime) look(packages string) (foundPython, error) {
 	return found, nil
 }
 
+// groups says which control groups there are or why there are none.
+func (r *pythonRuntime) groups() string {
+	r.files.Lock()
+	defer r.files.Unlock()
+	return r.why
+}
+
 // withoutGroups goes on without control groups, which turned out not to take processes.
 func (r *pythonRuntime) withoutGroups(why error) {
 	r.files.Lock()

@@ -56,8 +56,6 @@ func (p *Pool) probe(ctx context.Context) error {
 	if err := d.End(); err != nil || kind != wire.KindProbed || found != "" {
 		return &SandboxError{Tier: p.cfg.Sandbox, Err: errors.Join(errors.New(found), err)}
 	}
-	p.mu.Lock()
-	p.tier = tierName(p.cfg.Sandbox, proc.layers)
-	p.mu.Unlock()
+	p.stands(RuntimeStarlark, tierName(p.cfg.Sandbox, proc.layers), proc.layers)
 	return nil
 }

@@ -18,15 +18,14 @@ const Supported = Descriptors | Rlimits | NoNewPrivs | Landlock | Seccomp | Name
 // calling thread and those it starts, while all the others cover the whole process.
 func Apply(spec Spec) (Layer, error) {
 	steps := []struct {
-		layer  Layer
-		take   func(Spec) error
-		remedy string
+		layer Layer
+		take  func(Spec) error
 	}{
-		{Descriptors, closeDescriptors, "mount /proc"},
-		{Rlimits, setRlimits, "raise the hard limits of the calling shell, see ulimit -aH"},
-		{NoNewPrivs, func(Spec) error { return setNoNewPrivs() }, "needs Linux 3.5 or newer"},
-		{Landlock, func(Spec) error { return restrictLandlock() }, landlockRemedy},
-		{Seccomp, func(Spec) error { return installSeccomp() }, seccompRemedy},
+		{Descriptors, closeDescriptors},
+		{Rlimits, setRlimits},
+		{NoNewPrivs, func(Spec) error { return setNoNewPrivs() }},
+		{Landlock, func(Spec) error { return restrictLandlock() }},
+		{Seccomp, func(Spec) error { return installSeccomp() }},
 	}
 	var have Layer
 	for _, s := range steps {
@@ -35,7 +34,7 @@ func Apply(spec Spec) (Layer, error) {
 		}
 		if err := s.take(spec); err != nil {
 			if spec.Require.Has(s.layer) {
-				return have, &MissingError{Layer: s.layer, Remedy: s.remedy, Err: err}
+				return have, &MissingError{Layer: s.layer, Remedy: Remedy(s.layer), Err: err}
 			}
 			continue
 		}

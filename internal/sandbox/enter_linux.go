@@ -18,22 +18,21 @@ func Enter(p Program) error {
 	nobody := unix.Geteuid() == 0 && canMapNobody() // before the root changes and /proc is gone
 	var have Layer
 	steps := []struct {
-		layer  Layer
-		take   func() error
-		remedy string
+		layer Layer
+		take  func() error
 	}{
-		{Namespaces, func() error { return nil }, ""}, // by being started
-		{Cgroup, func() error { return nil }, ""},     // by the parent, before the first message
-		{Root, func() error { return enterRoot(p) }, NamespaceRemedy()},
-		{Privileges, func() error { return dropPrivileges(nobody) }, "needs Linux 4.3 or newer"},
-		{NoNewPrivs, setNoNewPrivs, "needs Linux 3.5 or newer"},
+		{Namespaces, func() error { return nil }}, // by being started
+		{Cgroup, func() error { return nil }},     // by the parent, before the first message
+		{Root, func() error { return enterRoot(p) }},
+		{Privileges, func() error { return dropPrivileges(nobody) }},
+		{NoNewPrivs, setNoNewPrivs},
 	}
 	for _, s := range steps {
 		if !p.Layers.Has(s.layer) {
 			continue
 		}
 		if err := s.take(); err != nil {
-			return &MissingError{Layer: s.layer, Remedy: s.remedy, Err: err}
+			return &MissingError{Layer: s.layer, Remedy: Remedy(s.layer), Err: err}
 		}
 		have |= s.layer
 	}
@@ -42,13 +41,13 @@ func Enter(p Program) error {
 		return err
 	}
 	if err := p.limit(fd); err != nil {
-		return &MissingError{Layer: Descriptors | Rlimits, Remedy: "raise the hard limits of the calling shell, see ulimit -aH", Err: err}
+		return &MissingError{Layer: Descriptors | Rlimits, Remedy: Remedy(Rlimits), Err: err}
 	}
 	have |= p.Layers & (Descriptors | Rlimits)
 	if (p.Layers | p.Want).Has(Landlock) {
 		err := restrictLandlock(landlockRules(p)...)
 		if err != nil && p.Layers.Has(Landlock) {
-			return &MissingError{Layer: Landlock, Remedy: landlockRemedy, Err: err}
+			return &MissingError{Layer: Landlock, Remedy: Remedy(Landlock), Err: err}
 		}
 		if err == nil {
 			have |= Landlock
@@ -168,10 +167,10 @@ func (p Program) become(fd int, have Layer) error {
 	}
 	if p.Layers.Has(Seccomp) {
 		if auditArch == 0 {
-			return &MissingError{Layer: Seccomp, Remedy: seccompRemedy, Err: unix.ENOTSUP}
+			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: unix.ENOTSUP}
 		}
 		if err := interpreterFilter(uint32(unix.Getpid()), uint32(fd)).install(); err != nil {
-			return &MissingError{Layer: Seccomp, Remedy: seccompRemedy, Err: err}
+			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: err}
 		}
 	}
 	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(empty)),

@@ -20,8 +20,6 @@ const (
 	landlockTSync = 1 << 3 // from version 8: all threads, not only the calling one
 )
 
-const landlockRemedy = "needs Linux 5.13 or newer with landlock in the lsm= list"
-
 // LandlockVersion returns the version of the kernel's Landlock interface, or an error where it has none.
 func LandlockVersion() (int, error) {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)

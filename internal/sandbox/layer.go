@@ -41,6 +41,15 @@ var layerNames = []struct {
 	{Cgroup, "cgroup"},
 }
 
+// Layers lists all of them in order.
+func Layers() []Layer {
+	all := make([]Layer, 0, len(layerNames))
+	for _, n := range layerNames {
+		all = append(all, n.layer)
+	}
+	return all
+}
+
 // Has reports whether every layer of want is in l.
 func (l Layer) Has(want Layer) bool { return l&want == want }
 

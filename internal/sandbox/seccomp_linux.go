@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const seccompRemedy = "needs a kernel with CONFIG_SECCOMP_FILTER on amd64 or arm64"
-
 // Offsets in struct seccomp_data; the low half of an argument on the little-endian machines that we support.
 const (
 	offNr   = 0

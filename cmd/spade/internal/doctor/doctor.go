@@ -95,9 +95,9 @@ func (o Output) text(f Finding) string {
 	mark := map[Status]string{
 		OK: o.Style.Good("ok  "), Warn: o.Style.Warn("warn"), Fail: o.Style.Bad("fail"),
 	}[f.Status]
-	text := fmt.Sprintf("%s  %-10s %s\n", mark, f.Check, screen.Escape(f.Detail))
+	text := fmt.Sprintf("%s  %-13s %s\n", mark, f.Check, screen.Escape(f.Detail))
 	if f.Remedy != "" {
-		const arrow, indent = "                 → ", "\n                   " // under the detail
+		const arrow, indent = "                    → ", "\n                      " // under the detail
 		text += o.Style.Dim(arrow) + strings.ReplaceAll(screen.EscapeLines(f.Remedy), "\n", indent) + "\n"
 	}
 	return text

@@ -24,7 +24,7 @@ func TestRunWritesLines(t *testing.T) {
 	if err != nil || !good {
 		t.Fatalf("good %v, %v", good, err)
 	}
-	const want = "ok    one        all well\nwarn  two        meh\\x1b[2J\n                 → do this\n                   or that\n"
+	const want = "ok    one           all well\nwarn  two           meh\\x1b[2J\n                    → do this\n                      or that\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

@@ -160,14 +160,3 @@ func Plugin(command []string) Check {
 		return Good("%s", path)
 	}}
 }
-
-// Sandbox proves that generated code can be confined; probe does so and names the tier.
-func Sandbox(probe func(ctx context.Context) (tier string, err error)) Check {
-	return Check{"sandbox", func(ctx context.Context) Finding {
-		tier, err := probe(ctx)
-		if err != nil {
-			return Bad("generated code does not run without its sandbox", "%v", err)
-		}
-		return Good("%s holds against a memory hog and attempts to break out", tier)
-	}}
-}
