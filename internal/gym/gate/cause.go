@@ -3,21 +3,26 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym"
-	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
 // controls is how many workers play the same in the same surroundings before these are trusted to repeat it.
 const controls = 3
 
+// attempts bounds how often each factor is varied before the cause stays without a name.
+const attempts = 3
+
 // factor is something around an environment that it must not depend on.
 type factor struct {
 	// name follows "depends on".
 	name string
-	// vary changes one thing of the control to what it was in the worker that differed.
-	vary func(control *setting, differed setting)
+	// vary changes one thing of the control to what it was in the worker that differed, and in a later attempt to something
+	// else: what tells only whether the second is even seldom shows at once.
+	vary func(control *setting, differed setting, attempt int)
 	// only limits a factor to one runtime; empty: all.
 	only string
 }
@@ -25,61 +30,69 @@ type factor struct {
 var factors = [...]factor{
 	{
 		"the process-global random generator or the operating system's (random.…, numpy.random.…, os.urandom, uuid4): use rng, or self.rng in a class",
-		func(c *setting, _ setting) { c.around.SeedGlobals = false }, gym.RuntimePython,
+		func(c *setting, _ setting, _ int) { c.around.SeedGlobals = false }, gym.RuntimePython,
 	},
 	{
 		clockFactor,
-		func(c *setting, d setting) { c.around.FreezeClock, c.around.ClockShift = false, d.around.ClockShift }, gym.RuntimePython,
+		func(c *setting, d setting, attempt int) {
+			c.around.FreezeClock = false
+			c.around.ClockShift = d.around.ClockShift + time.Duration(attempt)*(31*time.Hour+11*time.Minute+7*time.Second)
+		}, gym.RuntimePython,
 	},
 	{
 		"the order of a set or the hash of a text (PYTHONHASHSEED): sort before you use it",
-		func(c *setting, d setting) { c.around.HashSeed = d.around.HashSeed }, gym.RuntimePython,
+		func(c *setting, d setting, attempt int) { c.around.HashSeed = d.around.HashSeed + uint32(attempt) }, gym.RuntimePython,
 	},
 	{
 		"the time zone",
-		func(c *setting, d setting) { c.around.TimeZone = d.around.TimeZone }, gym.RuntimePython,
+		func(c *setting, d setting, _ int) { c.around.TimeZone = d.around.TimeZone }, gym.RuntimePython,
 	},
 	{
 		"the locale",
-		func(c *setting, d setting) { c.around.Locale = d.around.Locale }, gym.RuntimePython,
+		func(c *setting, d setting, _ int) { c.around.Locale = d.around.Locale }, gym.RuntimePython,
 	},
 	{
 		"whether its hint or its solution was asked for before, which the plain arm never does: hint and solve must leave nothing behind",
-		func(c *setting, d setting) { c.plain = d.plain }, "",
+		func(c *setting, d setting, _ int) { c.plain = d.plain }, "",
 	},
 }
 
-const clockFactor = "the wall clock: an episode has no time but its steps"
+// The causes that no single factor is.
+const (
+	clockFactor  = "the wall clock: an episode has no time but its steps"
+	othersFactor = "other episodes of the same process: something outlives an episode, such as a global of an imported module, a cache or a file"
+	rareFactor   = "something that seldom differs, such as a race between threads: it differed once and not again"
+)
 
-// explain says on what a difference depends. It finds out by experiment: the trajectory is played alone, in fresh workers
-// whose surroundings are all the same, and then with one thing at a time as it was in the worker that differed. Whatever
-// then changes the trajectory is a cause. This costs a dozen workers, and only sources that are refused pay for it.
+// explain says on what a difference depends. It finds out by experiment: the trajectory is played again, and the others
+// after it, in fresh workers whose surroundings are all the same, and then with one thing at a time as it was in the worker
+// that differed. Whatever then changes something is a cause. This costs a dozen workers, and only sources that are refused
+// pay for it.
 func (s *session) explain(ctx context.Context, pool *gym.Pool, d difference, differed setting, list []*trajectory) (string, error) {
-	x := experiment{s: s, pool: pool, of: d.of}
-	causes, err := x.causes(ctx, differed)
+	x := experiment{s: s, pool: pool, differed: differed}
+	if d.of != nil {
+		x.list = append(x.list, d.of)
+		for _, t := range list {
+			if t != d.of {
+				x.list = append(x.list, t)
+			}
+		}
+	}
+	causes, err := x.causes(ctx, list)
 	if err != nil {
 		return "", err
-	}
-	if causes == nil && d.of != nil {
-		shared, err := x.dependsOnOthers(ctx, list)
-		if err != nil {
-			return "", err
-		}
-		if shared {
-			causes = []string{"other episodes of the same process: something outlives an episode, such as a global of an imported module or an attribute of a class that is not the source's own"}
-		}
-	}
-	if causes == nil {
-		causes = []string{"something that seldom differs, such as a race between threads: it differed once and not again"}
 	}
 	return fmt.Sprintf("%s depends on %s", d, strings.Join(causes, "; and on ")), nil
 }
 
 // experiment is the search for the causes of one difference.
 type experiment struct {
-	s    *session
-	pool *gym.Pool
-	of   *trajectory // nil: it shows when the source is loaded
+	s        *session
+	pool     *gym.Pool
+	differed setting
+	// list begins with the trajectory that differed, so that nothing was played before it. Empty: the source itself loads
+	// otherwise.
+	list []*trajectory
 	// control is what all workers of the same surroundings told.
 	control replayed
 }
@@ -89,12 +102,8 @@ func still() setting {
 	return setting{alone: true, around: gym.Surroundings{SeedGlobals: true, FreezeClock: true}}
 }
 
-// alone plays nothing but the trajectory.
-func (x *experiment) alone(ctx context.Context, how setting) (replayed, error) {
-	if x.of == nil {
-		return x.s.replay(ctx, x.pool, how, nil)
-	}
-	return x.s.replay(ctx, x.pool, how, []*trajectory{x.of})
+func (x *experiment) play(ctx context.Context, how setting) (replayed, error) {
+	return x.s.replay(ctx, x.pool, how, x.list)
 }
 
 // same says whether a worker told what the control did.
@@ -108,20 +117,25 @@ func (x *experiment) same(told replayed, privileged bool) bool {
 	if differsInSource(x.control.meta, told).what != "" {
 		return false
 	}
-	return x.of == nil || x.of.differsFrom(x.control.recordings[0], told.recordings[0], privileged).what == ""
+	for i, t := range x.list {
+		if t.differsFrom(x.control.recordings[i], told.recordings[i], privileged).what != "" {
+			return false
+		}
+	}
+	return true
 }
 
-// causes returns the names of all things that change the trajectory by themselves.
-func (x *experiment) causes(ctx context.Context, differed setting) ([]string, error) {
+// causes returns the names of all things that change something by themselves.
+func (x *experiment) causes(ctx context.Context, list []*trajectory) ([]string, error) {
 	var err error
-	if x.control, err = x.alone(ctx, still()); err != nil {
+	if x.control, err = x.play(ctx, still()); err != nil {
 		return nil, err
 	}
 	if x.waits() {
 		return []string{clockFactor}, nil
 	}
 	for range controls - 1 {
-		told, err := x.alone(ctx, still())
+		told, err := x.play(ctx, still())
 		if err != nil {
 			return nil, err
 		}
@@ -129,14 +143,33 @@ func (x *experiment) causes(ctx context.Context, differed setting) ([]string, er
 			return []string{x.s.unnamed()}, nil
 		}
 	}
+	for attempt := range attempts {
+		names, err := x.vary(ctx, attempt)
+		if len(names) > 0 || err != nil {
+			return names, err
+		}
+		if attempt > 0 || len(x.list) == 0 {
+			continue
+		}
+		if shared, err := x.dependsOnOthers(ctx, list); err != nil {
+			return nil, err
+		} else if shared {
+			return []string{othersFactor}, nil
+		}
+	}
+	return []string{rareFactor}, nil
+}
+
+// vary tries every factor and returns the names of those that change something.
+func (x *experiment) vary(ctx context.Context, attempt int) ([]string, error) {
 	var names []string
 	for _, f := range factors {
 		how := still()
-		f.vary(&how, differed)
+		f.vary(&how, x.differed, attempt)
 		if f.only != "" && f.only != x.s.src.Runtime || how == still() {
 			continue
 		}
-		told, err := x.alone(ctx, how)
+		told, err := x.play(ctx, how)
 		if err != nil {
 			return nil, err
 		}
@@ -149,12 +182,7 @@ func (x *experiment) causes(ctx context.Context, differed setting) ([]string, er
 
 // waits says whether the environment waits for a clock that stands still.
 func (x *experiment) waits() bool {
-	for _, r := range x.control.recordings {
-		if last, _ := r.last(); r.first.Cause == wire.CauseTimeout || last.Cause == wire.CauseTimeout {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.control.recordings, func(r recording) bool { return r.timedOut() })
 }
 
 // dependsOnOthers says whether the trajectory is another one when the episodes that were played beside it or before it are
@@ -171,7 +199,7 @@ func (x *experiment) dependsOnOthers(ctx context.Context, list []*trajectory) (b
 			return false, err
 		}
 		for i, t := range beside.list {
-			if t == x.of && told.refused == "" && t.differsFrom(x.control.recordings[0], told.recordings[i], true).what != "" {
+			if t == x.list[0] && told.refused == "" && t.differsFrom(x.control.recordings[0], told.recordings[i], true).what != "" {
 				return true, nil
 			}
 		}

@@ -40,8 +40,12 @@ func differsInSource(meta gym.Meta, other replayed) difference {
 	return difference{}
 }
 
-// differsFrom compares two plays of t's moves. Hint and solution count only where both have been asked for them.
+// differsFrom compares two plays of t's moves, each as far as it went. Hint and solution count only where both have been
+// asked for them.
 func (t *trajectory) differsFrom(a, b recording, privileged bool) difference {
+	if !a.begun || !b.begun {
+		return difference{}
+	}
 	if what := differsAtStart(a.first, b.first, privileged); what != "" {
 		return difference{what: what, of: t, step: -1}
 	}

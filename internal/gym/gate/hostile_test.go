@@ -89,6 +89,7 @@ func TestRefusesPython(t *testing.T) {
 	base := read(t, "testdata/counting.py")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			code := changed(t, base, tt.old, tt.new)
 			if tt.stage == gate.StageHint {
 				code = changed(t, code, `times."`, `times. That is all there is to do."`)
@@ -127,6 +128,7 @@ func TestAcceptsOddPython(t *testing.T) {
 		"ends with exceptions": {"ACTIONS =", "import atexit, sys\natexit.register(lambda: 1 / 0)\nsys.excepthook = None\nACTIONS ="},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := checkPython(t, p, changed(t, base, c.old, c.new), gate.Options{RequireSolve: true})
 			if !r.Accepted {
 				t.Errorf("refused at %s: %s", r.Stage, r.Reason)
@@ -156,6 +158,7 @@ for fd in range(3, 64):
     except OSError: pass`, gate.StageLoad},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := checkPython(t, p, changed(t, base, "ACTIONS =", find+strings.TrimPrefix(c.take, "\n")+"\nACTIONS ="), gate.Options{})
 			if r.Accepted || r.Stage != c.stage {
 				t.Errorf("accepted %v, stage %q: %s", r.Accepted, r.Stage, r.Reason)
@@ -191,6 +194,7 @@ func TestClassForm(t *testing.T) {
 		"hint that looks in a cache": {"    def hint(self):\n", "    def hint(self):\n        import json\n        json.told = self.goal\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := checkPython(t, p, changed(t, base, c.old, c.new), gate.Options{RequireSolve: true})
 			if r.Accepted != (c.stage == "") || r.Stage != c.stage || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("accepted %v, stage %q, reason %q", r.Accepted, r.Stage, r.Reason)

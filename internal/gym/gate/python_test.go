@@ -132,11 +132,13 @@ func TestNamesTheCause(t *testing.T) {
 		{"processor time", "import time", "return str(time.process_time_ns())", process},
 	}
 	p := pythonPool(t, gym.Config{CallTimeout: time.Second})
+	few := gate.Options{Seeds: []uint64{1, 2}, RandomEpisodes: 1}
 	base := read(t, "testdata/counting.py")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			code := changed(t, base, "def noise(state):\n    return \"\"", tt.before+"\n\ndef noise(state):\n    "+tt.noise)
-			r := checkPython(t, p, code, gate.Options{})
+			r := checkPython(t, p, code, few)
 			if r.Accepted || r.Stage != gate.StageDeterministic || !strings.Contains(r.Reason, tt.reason) {
 				t.Errorf("accepted %v, stage %q, reason %q", r.Accepted, r.Stage, r.Reason)
 			}
@@ -159,7 +161,8 @@ func TestNamesTheCause(t *testing.T) {
 		"a folder's order":  {`return ""`, `if state["n"]: return ""` + "\n    " + `import os, tempfile; d = tempfile.mkdtemp(); [tempfile.mkstemp(dir=d) for _ in range(3)]; return str(os.listdir(d))`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := checkPython(t, p, changed(t, base, c.old, c.with), gate.Options{})
+			t.Parallel()
+			r := checkPython(t, p, changed(t, base, c.old, c.with), few)
 			if r.Accepted || c.reason != "" && (r.Stage != gate.StageDeterministic || !strings.Contains(r.Reason, c.reason)) {
 				t.Errorf("accepted %v, stage %q, reason %q", r.Accepted, r.Stage, r.Reason)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
 // recording is what an episode told from its beginning on.
@@ -33,7 +34,8 @@ type replayed struct {
 	recordings []recording
 }
 
-// replay plays the moves of the trajectories in a fresh worker, in the order of the list.
+// replay plays the moves of the trajectories in a fresh worker, in the order of the list. It stops at the first that is
+// ended by a clock: more of them would take as long again.
 func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list []*trajectory) (out replayed, err error) {
 	src := s.src
 	src.Runtime = cmp.Or(how.runtime, src.Runtime)
@@ -51,7 +53,8 @@ func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list 
 		return out, playMoves(ctx, w, how, list, out.recordings)
 	}
 	for i := range list {
-		if err := playMoves(ctx, w, how, list[i:i+1], out.recordings[i:i+1]); err != nil {
+		err := playMoves(ctx, w, how, list[i:i+1], out.recordings[i:i+1])
+		if err != nil || out.recordings[i].timedOut() {
 			return out, err
 		}
 	}
@@ -70,6 +73,9 @@ func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajecto
 			return err
 		}
 		out[i].first, out[i].begun = started[0], true
+		if out[i].timedOut() {
+			return nil
+		}
 	}
 	for turn, playing := 0, true; playing; turn++ {
 		playing = false
@@ -83,6 +89,9 @@ func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajecto
 				return err
 			}
 			out[i].steps = append(out[i].steps, stepped[0])
+			if out[i].timedOut() {
+				return nil
+			}
 		}
 	}
 	for i, t := range list {
@@ -99,6 +108,12 @@ func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajecto
 func (r *recording) open() bool {
 	last, _ := r.last()
 	return r.first.Outcome == gym.Ongoing && last.Outcome == gym.Ongoing
+}
+
+// timedOut says whether a clock ended the episode.
+func (r *recording) timedOut() bool {
+	last, _ := r.last()
+	return r.first.Cause == wire.CauseTimeout || last.Cause == wire.CauseTimeout
 }
 
 // last is the final answer; ok is false when no step was made.
