@@ -13,6 +13,8 @@ import (
 	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
+const looseCommand = "__loose"
+
 // TestMain makes the test binary its own worker, as the program's main does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
@@ -20,6 +22,9 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == JailCommand {
 		os.Exit(JailMain(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) > 3 && os.Args[1] == looseCommand {
+		os.Exit(looseMain(os.Args[2], os.Args[3]))
 	}
 	if len(os.Args) > 2 && os.Args[1] == fakeCommand {
 		os.Exit(fakeMain(os.Args[2]))

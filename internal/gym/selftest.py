@@ -1,5 +1,5 @@
 # What an environment could do to this machine, told by the title of the environment that it pretends to be.
-import mmap, os, socket, sys
+import mmap, os, socket
 
 breaches = []
 
@@ -17,6 +17,13 @@ def fork():
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
+
+
+def execute():
+    try:
+        os.execv("/no/such/program", ["x"])  # nothing is executed: the point is who says no
+    except FileNotFoundError:
+        return True
 
 
 def write(path):
@@ -38,7 +45,7 @@ def descriptors():
 
 FULL = [
     ("start a process", fork),
-    ("execute a program", lambda: os.execv(sys.executable, [sys.executable, "-c", "pass"])),
+    ("execute a program", execute),
     ("make a socket", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)),
     ("read a file of the machine", lambda: open(CANARY).read()),
     ("see the machine's processes", lambda: os.listdir("/proc")),

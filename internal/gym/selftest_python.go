@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/sandbox"
@@ -14,6 +15,9 @@ import (
 
 //go:embed selftest.py
 var pythonProbe string
+
+// holds is what the probe says when nothing was possible.
+const holds = "it holds"
 
 // pythonHog fills memory that no limit of the process counts, because it could be shared: only a control group or the
 // watchdog ends it.
@@ -39,8 +43,11 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 		return 0, p.refusedPython(err)
 	case p.cfg.Sandbox == SandboxNone:
 		return have, nil
-	case title != "it holds":
+	case title != holds:
 		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("it does not hold: an environment could %s", title)}
+	}
+	if t, _ := pythonTierOf(p.cfg.Sandbox); !have.Has(t.require) {
+		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("layers are missing: %s", t.require&^have)}
 	}
 	meta, _, err := p.tryPython(ctx, pythonHog)
 	var refused *SourceError
@@ -59,7 +66,9 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 func (p *Pool) refusedPython(err error) error {
 	var refused *refusal
 	var missing *sandbox.MissingError
-	if errors.As(err, &refused) || errors.As(err, &missing) {
+	var source *SourceError
+	var death *deathError
+	if errors.As(err, &refused) || errors.As(err, &missing) || errors.As(err, &source) || errors.As(err, &death) {
 		t, _ := pythonTierOf(p.cfg.Sandbox)
 		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require|t.want|sandbox.Cgroup), Err: err}
 	}
@@ -73,11 +82,26 @@ func (p *Pool) probePython(ctx context.Context) (have sandbox.Layer, title strin
 		return 0, "", fmt.Errorf("canary: %w", err)
 	}
 	defer func() { err = errors.Join(err, canary.Close(), os.Remove(canary.Name())) }()
+	if err := canary.Chmod(0o644); err != nil { // it is the root that must hide it, not its mode
+		return 0, "", fmt.Errorf("canary: %w", err)
+	}
 	t, _ := pythonTierOf(p.cfg.Sandbox)
 	head := fmt.Sprintf("CANARY, PARENT, ROOT, CONFINED, TOO_MUCH = %s, %d, %s, %s, %d\n", strconv.QuoteToASCII(canary.Name()), os.Getpid(),
 		pythonBool(os.Geteuid() == 0), pythonBool(t.require.Has(sandbox.Seccomp)), p.cfg.MemoryBytes+2*pythonBase)
 	meta, have, err := p.tryPython(ctx, head+pythonProbe)
 	return have, meta.Title, err
+}
+
+// fromOutside adds what is seen of a process from outside to what its probe says.
+func fromOutside(proc *proc, title string) (string, error) {
+	seen, err := sandbox.Inspect(proc.cmd.Process.Pid, proc.layers)
+	if err != nil || len(seen) == 0 {
+		return title, err
+	}
+	if title != holds {
+		seen = append(seen, title)
+	}
+	return strings.Join(seen, ", "), nil
 }
 
 func pythonBool(b bool) string {
@@ -95,6 +119,9 @@ func (p *Pool) tryPython(ctx context.Context, code string) (Meta, sandbox.Layer,
 	}
 	defer proc.close() //nolint:errcheck // it was only to be tried
 	meta, err := p.loadInto(ctx, proc, Source{Runtime: RuntimePython, Code: code})
+	if err == nil {
+		meta.Title, err = fromOutside(proc, meta.Title)
+	}
 	var death *deathError
 	if errors.As(err, &death) {
 		err = &SourceError{Stage: "load", Fault: death.fault()}
