@@ -60,6 +60,9 @@ func attack(mode string, nonce wire.Nonce, out *os.File) {
 		e.Started(wire.Started{})
 		nonce[0]++
 		_ = wire.WriteFrame(out, nonce, wire.KindLast, e.Buf)
+	case "known nonce":
+		e.Started(wire.Started{Observation: "forged"})
+		_ = wire.WriteFrame(out, nonce, wire.KindLast, e.Buf)
 	case "garbage":
 		_, _ = out.WriteString(strings.Repeat("\xff", 1000))
 	case "length":
@@ -144,6 +147,56 @@ func TestTakenOverWorker(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever knows the nonce and the form of an answer can forge one, which is why what an environment prints is on another
+// pipe: the same bytes there are text.
+func TestForgedAnswers(t *testing.T) {
+	p, err := NewPool(Config{Sandbox: SandboxNone}, Settings{Command: []string{os.Args[0], fakeCommand, "known nonce"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	started, err := open(t, p, "").Reset(t.Context(), []Reset{{}})
+	if err != nil || started[0].Observation != "forged" {
+		t.Errorf("got %+v, %v, so that the other tests prove nothing", started, err)
+	}
+	frame := "b'\\0\\0\\0\\x04' + bytes(16) + b'\\x09\\0\\0\\0\\0'"
+	lines := "import os\nfor fd in (1, 2):\n    os.write(fd, " + frame + ")\nprint(" + frame + ", flush=True)"
+	w, err := newPool(t, Config{Sandbox: SandboxLimits}).Open(t.Context(), Source{Runtime: RuntimePython, Code: forging(lines)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // the pool's end says what there is to say
+	if _, err := w.Reset(t.Context(), []Reset{{}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Step(t.Context(), []Action{{Text: "stay"}})
+	if err != nil || got[0].Observation != "honest" || got[0].Outcome != Ongoing {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// forging is an environment in Python whose step runs lines and then tells the truth.
+func forging(lines string) string {
+	return `META = {"title": "Forging", "kind": "game", "max_steps": 3}
+def reset(seed):
+    return {}, "", {}
+def hint(state):
+    return ""
+def verify(state):
+    return 0.0
+def step(state, action):
+    ` + strings.ReplaceAll(lines, "\n", "\n    ") + `
+    return state, "honest", 0.0, False, False, {}
+`
 }
 
 func TestPoolWithoutAProgram(t *testing.T) {

@@ -61,7 +61,7 @@ LIMITS = [("allocate more than its limit", lambda: len(mmap.mmap(-1, TOO_MUCH, f
 for name, what in (FULL if CONFINED else []) + LIMITS:
     attempt(name, what)
 
-META = {"title": ", ".join(breaches) or "it holds", "kind": "game", "max_steps": 1}
+META = {"title": ", ".join(breaches)[:180] or "it holds", "kind": "game", "max_steps": 1}
 
 
 def reset(seed):
