@@ -71,7 +71,7 @@ func isName(s string) bool {
 	}
 	for i, r := range s {
 		alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !alphanumeric && (i == 0 || !strings.ContainsRune("-_./+@", r)) {
+		if !alphanumeric && (i == 0 || !strings.ContainsRune("-_./+@:", r)) {
 			return false
 		}
 	}

@@ -29,6 +29,7 @@ var sets = []set{
 	{name: "gymnasium", distribution: "gymnasium", adapter: "gymnasium_pool", licence: "MIT", fetched: 18, installed: 75, pythonFrom: 10, pythonTo: 13},
 	{name: "reasoning-gym", distribution: "reasoning_gym", adapter: "reasoning_pool", licence: "Apache-2.0", fetched: 50, installed: 205, pythonFrom: 10, pythonTo: 13},
 	{name: "bfcl", distribution: "bfcl_eval", adapter: "bfcl_pool", licence: "Apache-2.0", fetched: 2, installed: 21, pythonFrom: 10, pythonTo: 13},
+	{name: "gem", distribution: "gem_llm", adapter: "gem_pool", licence: "Apache-2.0", fetched: 18, installed: 80, pythonFrom: 10, pythonTo: 13},
 	{name: "textarena", distribution: "textarena", adapter: "textarena_pool", licence: "MIT", fetched: 20, installed: 85, pythonFrom: 10, pythonTo: 13},
 }
 
