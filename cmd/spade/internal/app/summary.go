@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/hex"
+	"strings"
 
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/schemas/digest"
@@ -13,6 +14,7 @@ type Summary struct {
 	RunID            string  `json:"run_id"`
 	Name             string  `json:"name"`
 	Iterations       int     `json:"iterations"`
+	Pool             string  `json:"pool,omitempty"` // fixed pool that was drawn from
 	Designed         int64   `json:"designed"`
 	Accepted         int64   `json:"accepted"`
 	Rejected         int64   `json:"rejected"`
@@ -41,7 +43,12 @@ type SuiteScore struct {
 
 func summarise(run runs.Run, f *spadepb.RunFinished, d *digest.Log, suites []SuiteScore) Summary {
 	sum := d.Sum()
+	pool, fixed := strings.CutPrefix(run.Config.GetDesigner(), "fixed:")
+	if !fixed {
+		pool = ""
+	}
 	return Summary{
+		Pool:  pool,
 		RunID: run.ID.String(), Name: run.Name, Iterations: int(f.GetIterations()),
 		Designed: f.GetDesigned(), Accepted: f.GetAccepted(), Rejected: f.GetRejected(),
 		Rollouts: f.GetRollouts(), Steps: f.GetSteps(),

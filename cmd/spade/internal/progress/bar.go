@@ -67,8 +67,8 @@ func (b *Bar) line() string {
 	if b.total > 0 {
 		figures += " of " + b.unit(b.total)
 	}
-	if elapsed > time.Second {
-		figures += "  " + b.unit(int64(float64(b.done)/elapsed.Seconds())) + "/s"
+	if rate := float64(b.done) / elapsed.Seconds(); elapsed > time.Second && rate >= 1 {
+		figures += "  " + b.unit(int64(rate)) + "/s"
 	}
 	if b.total <= 0 {
 		return fmt.Sprintf("%s  %s", b.what, figures)

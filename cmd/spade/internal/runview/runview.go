@@ -29,7 +29,11 @@ func Text(w io.Writer, s app.Summary, style screen.Style, program, flags string)
 		fmt.Fprintf(&b, "  %s  %s\n", style.Dim(screen.Pad(name, 12, false)), fmt.Sprintf(format, args...))
 	}
 	row("iterations", "%d", s.Iterations)
-	row("designed", "%s = %s accepted + %s rejected", n(s.Designed), n(s.Accepted), n(s.Rejected))
+	if s.Pool != "" {
+		row("drawn", "%s environments of pool %s", n(s.Designed), screen.Escape(s.Pool))
+	} else {
+		row("designed", "%s = %s accepted + %s rejected", n(s.Designed), n(s.Accepted), n(s.Rejected))
+	}
 	row("episodes", "%s, %s steps together", n(s.Rollouts), n(s.Steps))
 	row("plain reward", "%.3f → %.3f", s.FirstPlainReward, s.LastPlainReward)
 	if s.NoRegret {

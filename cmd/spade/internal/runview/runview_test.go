@@ -43,6 +43,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestARunOnAPoolSaysWhatItDrewFrom(t *testing.T) {
+	var out bytes.Buffer
+	sum := summary()
+	sum.Pool, sum.Accepted, sum.Rejected = "other\x1b[2J", sum.Designed, 0
+	if err := runview.Text(&out, sum, screen.Style{}, "spade", ""); err != nil {
+		t.Fatal(err)
+	}
+	if want := `drawn         160 environments of pool other\x1b[2J`; !strings.Contains(out.String(), want) || strings.Contains(out.String(), "designed ") {
+		t.Errorf("%s\nis not in\n%s", want, out.String())
+	}
+}
+
 // TestJSONIsOneLine: a script reads the last line of the output.
 func TestJSONIsOneLine(t *testing.T) {
 	var out bytes.Buffer
