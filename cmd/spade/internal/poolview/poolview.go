@@ -29,14 +29,18 @@ type Settings struct {
 	Flags   string // what they need to find the data again, such as "--data x"
 }
 
-// widestName bounds the column of names.
+// widestName bounds the column of names, which takes no more than half of a terminal.
 const widestName = 40
 
 // Text writes the accepted environments, the rejected ones by the check that they failed, and what to do next.
 func Text(w io.Writer, in app.Imported, set Settings) error {
 	v := view{Settings: set}
+	widest := widestName
+	if set.Columns > 0 {
+		widest = min(widest, set.Columns/2)
+	}
 	for _, e := range in.Entries {
-		v.names = min(widestName, max(v.names, screen.Width(screen.Escape(e.Name))))
+		v.names = min(widest, max(v.names, screen.Width(screen.Escape(e.Name))))
 	}
 	heading := set.Style.Bold("pool " + screen.Escape(in.Name))
 	if in.RunID != "" {
@@ -91,7 +95,7 @@ func (v *view) rejected(in app.Imported, stage string) {
 
 // line is a name and a text beside it, cut to the terminal.
 func (v *view) line(name, text string) {
-	line := "  " + screen.Pad(screen.Fit(screen.Escape(name), widestName), v.names, false) + "  " + screen.Escape(text)
+	line := "  " + screen.Pad(screen.Fit(screen.Escape(name), v.names), v.names, false) + "  " + screen.Escape(text)
 	if v.Columns > 0 {
 		line = screen.Fit(line, v.Columns)
 	}
