@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
-	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
 // inPythonStep is counting in Python with more lines at the beginning of its step.
@@ -184,16 +183,27 @@ func TestOnlyTheGuiltyPythonEpisodeEnds(t *testing.T) {
 
 // Half a gigabyte of output costs the platform next to nothing: it is counted and dropped, and its writer ended.
 func TestFloodCostsThePlatformLittle(t *testing.T) {
-	p := newPool(t, Config{})
-	w := openPython(t, p, inPythonStep("import os\nfor _ in range(500): os.write(1, b'x' * (1 << 20))"))
+	got, grown := flood(t, newPool(t, Config{}), inPythonStep("import os\nfor _ in range(500): os.write(1, b'x' * (1 << 20))"))
+	if got.Outcome != EnvError || got.Cause != wire.CauseLimit {
+		t.Errorf("got %+v", got)
+	}
+	if grown > 16<<20 {
+		t.Errorf("the platform held %d MB more while it was flooded", grown>>20)
+	}
+}
+
+// flood plays one step and returns how much more memory this process held meanwhile than before.
+func flood(t testing.TB, p *Pool, code string) (Stepped, uint64) {
+	t.Helper()
+	w := openPython(t, p, code)
 	if _, err := w.Reset(t.Context(), []Reset{{}}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
-	before := sandbox.TreeRSS(os.Getpid()) - childrenRSS(t)
+	before := ownRSS()
 	stop, most := make(chan struct{}), make(chan uint64)
 	go func() {
-		var top uint64
+		top := before
 		for {
 			select {
 			case <-stop:
@@ -207,12 +217,13 @@ func TestFloodCostsThePlatformLittle(t *testing.T) {
 	got, err := w.Step(t.Context(), []Action{{Text: "up"}})
 	close(stop)
 	top := <-most
-	if err != nil || got[0].Outcome != EnvError || got[0].Cause != wire.CauseLimit {
-		t.Errorf("got %+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if top > before+16<<20 {
-		t.Errorf("the platform held %d MB before and %d MB while it was flooded", before>>20, top>>20)
+	if err := w.Close(); err != nil {
+		t.Error(err)
 	}
+	return got[0], top - before
 }
 
 func ownRSS() uint64 {
@@ -225,15 +236,6 @@ func ownRSS() uint64 {
 		return 0
 	}
 	return resident * uint64(os.Getpagesize())
-}
-
-func childrenRSS(t *testing.T) uint64 {
-	t.Helper()
-	var total uint64
-	for pid := range children(t, os.Getpid()) {
-		total += sandbox.TreeRSS(pid)
-	}
-	return total
 }
 
 // Only bytes reach the platform: what an environment leaves behind runs in its own process or not at all.
