@@ -64,6 +64,10 @@ func (p *Pool) beginPython(l launch) (start, error) {
 	return s, nil
 }
 
+// oneThread keeps numerical libraries from starting a thread for each core of the machine, whose stacks alone would be more
+// memory than a worker has, and whose number would show in the last digits of their sums.
+var oneThread = []string{"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
+
 // options are what the first stage becomes and what the interpreter may see.
 func (f foundPython) options(t tier, packages string, around Surroundings) jail.Options {
 	main, at := filepath.Join(f.dir, python.MainFile), packages
@@ -71,7 +75,13 @@ func (f foundPython) options(t tier, packages string, around Surroundings) jail.
 		Program: f.interpreter.Path, ScratchBytes: pythonScratch, Threads: pythonThreads, StackBytes: pythonStack,
 		Env: python.Environment(around.HashSeed, or(around.TimeZone, "UTC"), or(around.Locale, "C.UTF-8")),
 	}
+	if packages != "" {
+		o.Env = append(o.Env, oneThread...)
+	}
 	if t.require.Has(sandbox.Root) {
+		if path := libraryPath(f.interpreter.Path); path != "" {
+			o.Env = append(o.Env, "LD_LIBRARY_PATH="+path)
+		}
 		main = workerFolder + "/" + python.MainFile
 		o.Mounts = append(f.mounts(), sandbox.Mount{From: f.dir, To: workerFolder})
 		o.Hidden = f.interpreter.Hidden

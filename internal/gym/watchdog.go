@@ -81,7 +81,11 @@ func (w *watchdog) look() int {
 	}
 	w.mu.Unlock()
 	for _, p := range busy {
-		if held := sandbox.TreeRSS(p.cmd.Process.Pid); held > w.limit {
+		measure := sandbox.TreeRSS
+		if p.start.layers.Has(sandbox.Seccomp) {
+			measure = sandbox.RSS // it cannot have started another
+		}
+		if measure(p.cmd.Process.Pid) > w.limit {
 			p.kill(&deathError{cause: causeMemory, text: memoryText})
 		}
 	}

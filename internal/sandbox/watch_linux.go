@@ -18,13 +18,14 @@ func TreeRSS(pid int) uint64 {
 	var total uint64
 	queue := []int{pid}
 	for i := 0; i < len(queue) && i < maxTree; i++ {
-		total += rss(queue[i])
+		total += RSS(queue[i])
 		queue = append(queue, children(queue[i])...)
 	}
 	return total
 }
 
-func rss(pid int) uint64 {
+// RSS returns the resident memory of one process, in bytes. A process that has ended counts as zero.
+func RSS(pid int) uint64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {
 		return 0

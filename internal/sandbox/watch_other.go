@@ -23,6 +23,9 @@ func TreeRSS(pid int) uint64 {
 	return kib << 10
 }
 
+// RSS is TreeRSS.
+func RSS(pid int) uint64 { return TreeRSS(pid) }
+
 // KillTree ends a process; its descendants are found by their group.
 func KillTree(pid int) { _ = unix.Kill(pid, unix.SIGKILL) }
 
