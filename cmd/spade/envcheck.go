@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/gateview"
+	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/gate"
 	"github.com/seed256f7767/spade/internal/gym/portable"
 )
@@ -42,24 +43,7 @@ uses only what Starlark and Python share, and that it plays alike in both.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx))) }()
-			opts.BothRuntimes = opts.Portable
-			report, err := gate.Check(ctx, pool, src, opts)
-			if err != nil {
-				return err
-			}
-			var findings []portable.Finding
-			if opts.Portable {
-				findings = portable.Check(src.Code)
-			}
-			if asJSON {
-				err = gateview.JSON(c.out, report, findings)
-			} else {
-				err = gateview.Text(c.out, report, findings, c.style(c.out))
-			}
-			if err == nil && !report.Accepted {
-				err = errRefused
-			}
-			return err
+			return c.judge(ctx, pool, src, opts, asJSON)
 		},
 	}
 	file.bind(cmd)
@@ -67,4 +51,32 @@ uses only what Starlark and Python share, and that it plays alike in both.`,
 	cmd.Flags().Uint64Var(&opts.Seed, "seed", 1, "seed of the env seeds and the random policy")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// judge puts a source through the gate and shows what came of it. A source whose calls take long takes its time, so each
+// check is shown when it is there.
+func (c *cli) judge(ctx context.Context, pool *gym.Pool, src gym.Source, opts gate.Options, asJSON bool) error {
+	var findings []portable.Finding
+	if opts.Portable {
+		findings, opts.BothRuntimes = portable.Check(src.Code), true
+	}
+	var writing error
+	if !asJSON {
+		opts.Progress = func(r gate.CheckResult) {
+			writing = errors.Join(writing, gateview.Line(c.out, r, findings, c.style(c.out)))
+		}
+	}
+	report, err := gate.Check(ctx, pool, src, opts)
+	if err = errors.Join(err, writing); err != nil {
+		return err
+	}
+	if asJSON {
+		err = gateview.JSON(c.out, report, findings)
+	} else {
+		err = gateview.Verdict(c.out, report, c.style(c.out))
+	}
+	if err == nil && !report.Accepted {
+		err = errRefused
+	}
+	return err
 }

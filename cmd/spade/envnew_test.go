@@ -145,6 +145,15 @@ func TestEnvCheckPortable(t *testing.T) {
 	if r.code != exitOK || !strings.Contains(r.out, "ok    both_runtimes") {
 		t.Errorf("%+v", r)
 	}
+	// The same text in a file of Python is played in Starlark.
+	other := strings.TrimSuffix(alike, ".star") + ".py"
+	if err := os.Rename(alike, other); err != nil {
+		t.Fatal(err)
+	}
+	r = spade(t, nil, "env", "check", "--portable", other)
+	if r.code != exitOK || !strings.Contains(r.out, "ok    both_runtimes") {
+		t.Errorf("%+v", r)
+	}
 	// Equality of a number and a truth value is what the static check cannot see.
 	r = spade(t, nil, "env", "check", "--portable", source(t, strings.Replace(guess, `"Said."`, `text.str([s["t"]] == [True])`, 1)))
 	if r.code != exitFailure || !strings.Contains(r.out, "fail  both_runtimes") || !strings.Contains(r.out, "is not the same in python") {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -88,6 +89,9 @@ func (s *session) inOtherRuntime(ctx context.Context, pool *gym.Pool, j *judge) 
 	list := s.again()
 	told, err := s.replay(ctx, pool, how, list)
 	switch {
+	case errors.Is(err, errLate):
+		j.skip(StageBothRuntimes, s.late())
+		return nil
 	case err != nil && ctx.Err() == nil:
 		j.skip(StageBothRuntimes, err.Error())
 		return nil

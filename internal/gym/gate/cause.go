@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,9 @@ func (s *session) explain(ctx context.Context, pool *gym.Pool, d difference, dif
 		}
 	}
 	causes, err := x.causes(ctx, list)
+	if errors.Is(err, errLate) {
+		causes, err = []string{"something that there was no time to find out"}, nil
+	}
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/portable"
@@ -16,6 +17,7 @@ const (
 	defaultSeeds          = 4
 	defaultRandomEpisodes = 4
 	defaultMaxRandom      = 0.75
+	defaultTimeLimit      = 2 * time.Minute
 )
 
 func (o Options) withDefaults() Options {
@@ -26,6 +28,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RandomEpisodes <= 0 {
 		o.RandomEpisodes = defaultRandomEpisodes
+	}
+	if o.TimeLimit <= 0 {
+		o.TimeLimit = defaultTimeLimit
 	}
 	if o.MaxRandom <= 0 {
 		o.MaxRandom = defaultMaxRandom
@@ -52,20 +57,24 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 		return report, first.Close()
 	}
 	report.Meta = meta
-	s := &session{opts: opts, src: src, meta: meta}
+	s := &session{opts: opts, src: src, meta: meta, clock: startClock(src, opts)}
 	err = errors.Join(s.play(ctx, first), first.Close())
 	if err != nil {
 		return report, fmt.Errorf("play: %w", err)
 	}
 	s.measure(&report.Stats)
-	report.Nondeterministic = s.nondeterministic()
-	if !j.pass(StageReset, s.resetFault()) || !j.pass(StageRun, cmp.Or(s.runFault(), s.toldFault())) {
+	report.Nondeterministic = s.nondeterministic() || s.late() != ""
+	if !j.pass(StageReset, s.resetFault()) || !j.pass(StageRun, cmp.Or(s.runFault(), s.late(), s.toldFault())) {
 		return report, nil
 	}
 	diverged, err := s.playAgain(ctx, pool)
+	if errors.Is(err, errLate) {
+		diverged, err = s.late(), nil
+	}
 	if err != nil {
 		return report, fmt.Errorf("play again: %w", err)
 	}
+	report.Nondeterministic = report.Nondeterministic || s.late() != ""
 	j.pass(StageDeterministic, diverged)
 	if opts.BothRuntimes {
 		if err := s.inOtherRuntime(ctx, pool, j); err != nil {

@@ -107,6 +107,33 @@ func TestRefusesPython(t *testing.T) {
 	}
 }
 
+// Each call is within its limit, and there are hundreds of them.
+func TestRefusesWhatIsSlow(t *testing.T) {
+	p := pythonPool(t, gym.Config{})
+	base := read(t, "testdata/counting.py")
+	sleep := "import time\n    time.sleep(0.2)\n    "
+	for name, c := range map[string]struct{ old, new, stage string }{
+		"every step":        {"    done = state", "    " + sleep + "done = state", gate.StageRun},
+		"every reset":       {"    state = {", "    " + sleep + "state = {", gate.StageRun},
+		"only without hint": {"def hint(state):", "def hint(state):\n    import math as m\n    m.told = True", gate.StageDeterministic},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code := changed(t, base, c.old, c.new)
+			if c.stage == gate.StageDeterministic {
+				code = changed(t, code, `return ""`, "import math as m\n    if not hasattr(m, 'told'):\n        import time; time.sleep(0.3)\n    return ''")
+			}
+			began := time.Now()
+			r := checkPython(t, p, code, gate.Options{TimeLimit: 1500 * time.Millisecond})
+			if r.Accepted || r.Stage != c.stage || !strings.Contains(r.Reason, "gives up after 1.5s") || !r.Nondeterministic {
+				t.Errorf("accepted %v, stage %q, nondeterministic %v: %s", r.Accepted, r.Stage, r.Nondeterministic, r.Reason)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
 // What an environment does to its own process, and what it prints, is no reason to refuse it as long as it plays by the
 // rules.
 func TestAcceptsOddPython(t *testing.T) {

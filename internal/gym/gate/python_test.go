@@ -124,6 +124,7 @@ func TestNamesTheCause(t *testing.T) {
 		{"global of a module", "import json as j", "j.count = getattr(j, 'count', 0) + 1; return str(j.count)", others},
 		{"attribute of a builtin module", "import builtins", "builtins.seen = getattr(builtins, 'seen', ()) + (1,); return str(len(builtins.seen))", others},
 		{"cache of a library", "import re", "hit = len(re._cache) if hasattr(re, '_cache') else 0; re.compile('x%d' % state['goal']); return str(hit)", others},
+		{"a file that stays", "import os", "open('/tmp/n', 'a').write('x'); return str(os.path.getsize('/tmp/n'))", others},
 		{"id", "", "return str(id(object()))", process},
 		{"text of an object", "", "return repr(object())", process},
 		{"set of objects", "class A:\n    def __init__(s, n): s.n = n", "return ' '.join(str(a.n) for a in {A(i) for i in range(40)})", process},
@@ -169,12 +170,18 @@ func TestNamesTheCause(t *testing.T) {
 			t.Logf("stage %q, reason %q", r.Stage, r.Reason)
 		})
 	}
-	t.Run("hint leaves something behind", func(t *testing.T) {
-		code := changed(t, base, "def hint(state):", "import math as m\n\ndef hint(state):\n    m.told = state['goal']")
-		code = changed(t, code, `return ""`, `import math as m; return str(getattr(m, "told", ""))`)
-		r := checkPython(t, p, code, gate.Options{})
-		if r.Stage != gate.StageDeterministic || !strings.Contains(r.Reason, asked) {
-			t.Errorf("stage %q, reason %q", r.Stage, r.Reason)
-		}
-	})
+	for name, c := range map[string]struct{ tell, read string }{
+		"hint leaves a global of a module": {"__import__('math').told = state['goal']", "str(getattr(__import__('math'), 'told', ''))"},
+		"hint leaves a file":               {"open('/tmp/told', 'w').write('x')", "str(__import__('os').path.exists('/tmp/told'))"},
+		"hint leaves a variable":           {"__import__('os').environ['told'] = 'x'", "str(__import__('os').environ.get('told'))"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code := changed(t, base, "def hint(state):", "def hint(state):\n    "+c.tell)
+			r := checkPython(t, p, changed(t, code, `return ""`, "return "+c.read), few)
+			if r.Stage != gate.StageDeterministic || !strings.Contains(r.Reason, asked) {
+				t.Errorf("stage %q, reason %q", r.Stage, r.Reason)
+			}
+		})
+	}
 }

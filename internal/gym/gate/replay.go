@@ -50,10 +50,10 @@ func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list 
 	defer func() { err = errors.Join(err, w.Close()) }()
 	out.meta, out.recordings = w.Meta(), make([]recording, len(list))
 	if !how.alone {
-		return out, playMoves(ctx, w, how, list, out.recordings)
+		return out, s.playMoves(ctx, w, how, list, out.recordings)
 	}
 	for i := range list {
-		err := playMoves(ctx, w, how, list[i:i+1], out.recordings[i:i+1])
+		err := s.playMoves(ctx, w, how, list[i:i+1], out.recordings[i:i+1])
 		if err != nil || out.recordings[i].timedOut() {
 			return out, err
 		}
@@ -62,7 +62,7 @@ func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list 
 }
 
 // playMoves plays the moves of a few trajectories in turn, each as far as it goes.
-func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajectory, out []recording) error {
+func (s *session) playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajectory, out []recording) error {
 	for i, t := range list {
 		reset := t.reset
 		if how.plain {
@@ -71,6 +71,9 @@ func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajecto
 		started, err := w.Reset(ctx, []gym.Reset{reset})
 		if err != nil {
 			return err
+		}
+		if s.clock.tick() {
+			return errLate
 		}
 		out[i].first, out[i].begun = started[0], true
 		if out[i].timedOut() {
@@ -87,6 +90,9 @@ func playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajecto
 			stepped, err := w.Step(ctx, []gym.Action{{Episode: t.reset.Episode, Text: t.actions[turn]}})
 			if err != nil {
 				return err
+			}
+			if s.clock.tick() {
+				return errLate
 			}
 			out[i].steps = append(out[i].steps, stepped[0])
 			if out[i].timedOut() {

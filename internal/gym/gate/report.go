@@ -1,6 +1,10 @@
 package gate
 
-import "github.com/seed256f7767/spade/internal/gym"
+import (
+	"time"
+
+	"github.com/seed256f7767/spade/internal/gym"
+)
 
 // The stages, in the order in which they are judged.
 const (
@@ -48,6 +52,9 @@ type Options struct {
 	// BothRuntimes plays the source in the other runtime too, and wants the same of it. Where that runtime does not work
 	// here the stage is skipped.
 	BothRuntimes bool
+	// TimeLimit is how long a Python source may take in all. Its calls are bounded one by one, and there are hundreds of
+	// them. Zero: 2 min. Starlark has no need of it, because its steps are counted.
+	TimeLimit time.Duration
 	// Progress, where set, hears of each result as it is there.
 	Progress func(CheckResult)
 }

@@ -56,6 +56,8 @@ type session struct {
 	src  gym.Source
 	meta gym.Meta
 	all  []*trajectory
+
+	clock clock
 }
 
 // batch is how many calls of the worker are made at once. A Python call that never ends is ended by the time that it
@@ -72,12 +74,12 @@ func (s *session) play(ctx context.Context, w *gym.Worker) error {
 	for i, env := range s.opts.Seeds {
 		s.add(reference, fmt.Sprintf("the reference solution on seed %d", env), env, s.referencePolicy(i))
 	}
-	if err := s.start(ctx, w, s.all); err != nil || s.resetFault() != "" {
+	if err := s.start(ctx, w, s.all); err != nil || s.resetFault() != "" || s.clock.over {
 		return err
 	}
 	n := len(s.all)
 	s.addOthers()
-	if err := s.start(ctx, w, s.all[n:]); err != nil || s.resetFault() != "" {
+	if err := s.start(ctx, w, s.all[n:]); err != nil || s.resetFault() != "" || s.clock.over {
 		return err
 	}
 	return s.interleave(ctx, w)
@@ -118,7 +120,7 @@ func (s *session) start(ctx context.Context, w *gym.Worker, list []*trajectory) 
 			t.first, t.begun = started[i], true
 			t.stuck = t.role == reference && !s.meta.HasSolve
 		}
-		if s.resetFault() != "" {
+		if s.resetFault() != "" || s.clock.tick() {
 			return nil
 		}
 	}
@@ -145,7 +147,7 @@ func (s *session) interleave(ctx context.Context, w *gym.Worker) error {
 			return nil
 		}
 		for part := range slices.Chunk(players, min(s.batch(), len(players))) {
-			if err := s.step(ctx, w, part); err != nil || s.runFault() != "" {
+			if err := s.step(ctx, w, part); err != nil || s.runFault() != "" || s.clock.tick() {
 				return err
 			}
 		}

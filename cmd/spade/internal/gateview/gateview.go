@@ -1,4 +1,4 @@
-// Package gateview writes what the acceptance gate found, for people and scripts. Begin with Text and JSON.
+// Package gateview writes what the acceptance gate found, for people and scripts. Begin with Text and JSON; Line and Verdict write a text as it comes about.
 package gateview
 
 import (
@@ -16,23 +16,38 @@ const indent = "                     " // to where reasons begin
 
 // Text writes a line for each check and a verdict.
 func Text(w io.Writer, r gate.Report, findings []portable.Finding, style screen.Style) error {
-	var b strings.Builder
 	for _, c := range r.Checks {
-		mark := style.Good("ok  ")
-		switch {
-		case c.Skipped:
-			mark = style.Dim("skip")
-		case !c.OK:
-			mark = style.Bad("fail")
-		}
-		line := fmt.Sprintf("%s  %-14s %s", mark, c.Stage, strings.ReplaceAll(screen.EscapeLines(c.Reason), "\n", "\n"+indent))
-		fmt.Fprintln(&b, strings.TrimRight(line, " "))
-		if c.Stage == gate.StagePortable {
-			for _, f := range findings {
-				fmt.Fprintf(&b, "%s%s\n", indent, screen.Escape(fmt.Sprint(f)))
-			}
+		if err := Line(w, c, findings, style); err != nil {
+			return err
 		}
 	}
+	return Verdict(w, r, style)
+}
+
+// Line writes what came of one check.
+func Line(w io.Writer, c gate.CheckResult, findings []portable.Finding, style screen.Style) error {
+	var b strings.Builder
+	mark := style.Good("ok  ")
+	switch {
+	case c.Skipped:
+		mark = style.Dim("skip")
+	case !c.OK:
+		mark = style.Bad("fail")
+	}
+	line := fmt.Sprintf("%s  %-14s %s", mark, c.Stage, strings.ReplaceAll(screen.EscapeLines(c.Reason), "\n", "\n"+indent))
+	fmt.Fprintln(&b, strings.TrimRight(line, " "))
+	if c.Stage == gate.StagePortable {
+		for _, f := range findings {
+			fmt.Fprintf(&b, "%s%s\n", indent, screen.Escape(fmt.Sprint(f)))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Verdict writes what the gate decided.
+func Verdict(w io.Writer, r gate.Report, style screen.Style) error {
+	var b strings.Builder
 	switch {
 	case r.Accepted:
 		fmt.Fprintf(&b, "%s  %s (%s, at most %d steps)\n", style.Good("accepted"), screen.Escape(r.Meta.Title), screen.Escape(r.Meta.Kind), r.Meta.MaxSteps)
