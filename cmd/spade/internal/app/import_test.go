@@ -112,13 +112,18 @@ func TestAnImportIsTheSameWhateverInterruptsIt(t *testing.T) {
 }
 
 // drawing runs a run that draws from the pool, and checks what is in its log.
-func drawing(t *testing.T, l config.Loaded, at Endpoints) Summary {
+func drawing(t *testing.T, l config.Loaded, at Endpoints, digest string) Summary {
 	t.Helper()
 	sum := play(t, l, at)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
 	defer func() { must(t, s.Close(context.WithoutCancel(t.Context()))) }()
+	run, err := FindRun(t.Context(), s.Bus, sum.RunID)
+	must(t, err)
+	if got := run.Config.GetPool(); got != "pool@"+digest {
+		t.Errorf("the run pins %q, the import has digest %s", got, digest)
+	}
 	names, bounded := map[string]string{}, 0
 	for _, topic := range []string{topics.Environments, topics.Rollouts, topics.Policies} {
 		must(t, s.Bus.Read(t.Context(), topic, nil, nil, func(ev event.Event) error {
@@ -163,9 +168,9 @@ func TestRunsOnAFixedPoolAreAlike(t *testing.T) {
 	for i, workers := range []int{1, 5} {
 		at := servers(t, t.TempDir())
 		l.Workers = workers
-		_, err := importing(t, l, at, in, 0)
+		imported, err := importing(t, l, at, in, 0)
 		must(t, err)
-		sum := drawing(t, l, at)
+		sum := drawing(t, l, at, imported.Digest)
 		if sum.Designed != 8 || sum.Accepted != 8 || sum.Rollouts == 0 || sum.NoRegret {
 			t.Errorf("%+v", sum)
 		}

@@ -5,21 +5,24 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/gym/gymtest"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 // The native designer writes portable sources: whichever runtime plays them, every episode, verdict and evaluation is the
-// same, byte for byte, and only the designs say another runtime.
+// same, byte for byte, and only the designs say another runtime. A suite's tasks are played in the language they are written
+// in.
 func TestBothRuntimesPlayAlike(t *testing.T) {
 	l := small(t, plugin(t))
-	l.Run.Name, l.Run.Suites = "runtimes", []string{"../../../../examples/suites"}
-	l.Run.EvalSeeds = 1
+	l.Run.Name, l.Run.Suites = "runtimes", []string{twoLanguages(t)}
 	logs := map[string][]string{}
 	for _, runtime := range []string{"starlark", "python"} {
 		at := servers(t, t.TempDir())
@@ -36,6 +39,22 @@ func TestBothRuntimesPlayAlike(t *testing.T) {
 			t.Fatalf("Starlark gives\n%.400q\nPython gives\n%.400q", a[i], b[i])
 		}
 	}
+}
+
+// twoLanguages is the folder of a suite with a task in each language; that in Python is none in Starlark.
+func twoLanguages(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json": `{"format": 1, "suites": [{"name": "both", "tasks": [
+			{"id": "star", "category": "game", "mechanic": "m", "group": "novel", "expressible": false, "file": "a.star"},
+			{"id": "python", "category": "game", "mechanic": "m", "group": "novel", "expressible": false, "file": "b.py"}]}]}`,
+		"a.star": gymtest.Counting,
+		"b.py":   "import math as _only_python_can_import\n" + gymtest.Counting,
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
 }
 
 // payloads are a run's events but for what names the runtime: the run's first event, and a design's prompt.
