@@ -20,6 +20,9 @@ import (
 // The tests start this binary again as a process under attack: `__attack LAYERS NAME ARG` confines itself with LAYERS,
 // runs the attack NAME and prints "worked" or why it did not.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "__parent" {
+		os.Exit(parentMain())
+	}
 	if len(os.Args) == 5 && os.Args[1] == "__attack" {
 		os.Exit(attackMain(os.Args[2], os.Args[3], os.Args[4]))
 	}
@@ -375,5 +378,56 @@ func TestTreeRSS(t *testing.T) {
 	}
 	if got := TreeRSS(cmd.Process.Pid); got != 0 {
 		t.Errorf("an ended process seems to hold %d bytes", got)
+	}
+}
+
+// parentMain starts a process from a thread that is not the main one, and waits for it.
+func parentMain() int {
+	done := make(chan error)
+	runtime.LockOSThread() // the main thread stays here, so that the other goroutine has another
+	go func() {
+		runtime.LockOSThread()
+		cmd := exec.Command("/bin/sh", "-c", "sleep 100 & echo started; wait")
+		cmd.Stdout = os.Stdout
+		done <- cmd.Run()
+	}()
+	<-done
+	return 0
+}
+
+// The tree has the children of all threads, and theirs; KillTree ends them all.
+func TestTreeOfAllThreads(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "__parent")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	shells := children(cmd.Process.Pid)
+	if len(shells) != 1 {
+		t.Fatalf("children %v", shells)
+	}
+	sleeps := children(shells[0])
+	if len(sleeps) != 1 {
+		t.Fatalf("grandchildren %v", sleeps)
+	}
+	if tree, one := TreeRSS(cmd.Process.Pid), RSS(cmd.Process.Pid); tree <= one {
+		t.Errorf("the tree holds %d bytes, its root alone %d", tree, one)
+	}
+	KillTree(cmd.Process.Pid)
+	_ = cmd.Wait()
+	for deadline := time.Now().Add(10 * time.Second); RSS(shells[0])+RSS(sleeps[0]) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the descendants live")
+		}
 	}
 }
