@@ -31,6 +31,7 @@ var sets = []set{
 	{name: "bfcl", distribution: "bfcl_eval", adapter: "bfcl_pool", licence: "Apache-2.0", fetched: 2, installed: 21, pythonFrom: 10, pythonTo: 13},
 	{name: "gem", distribution: "gem_llm", adapter: "gem_pool", licence: "Apache-2.0", fetched: 18, installed: 80, pythonFrom: 10, pythonTo: 13},
 	{name: "textarena", distribution: "textarena", adapter: "textarena_pool", licence: "MIT", fetched: 20, installed: 85, pythonFrom: 10, pythonTo: 13},
+	{name: "verifiers", distribution: "verifiers", adapter: "verifiers_pool", licence: "MIT", fetched: 30, installed: 180, pythonFrom: 11, pythonTo: 13},
 }
 
 // Names are the package sets in the order in which they are listed for people.

@@ -22,6 +22,10 @@ class _Module(types.ModuleType):
             def __init__(self, *args, **kwargs):
                 raise PoolError("%s is not in the package set" % where)
 
+            @classmethod
+            def __get_pydantic_core_schema__(cls, *_):
+                return {"type": "any"}  # a field of this type in a data model
+
         Absent.__name__ = Absent.__qualname__ = name
         return Absent
 

@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import math
 import random
+import re
 import sys
 
 
@@ -81,6 +82,18 @@ def plain(value, within=()):
     if hasattr(value, "__dict__"):
         return {"class": type(value).__name__, "fields": plain(vars(value), within)}
     return type(value).__name__
+
+
+def veil(hint, seen, offered=(), shortest=4):
+    """The hint with the words spelled that the first observation holds too: which of them count is the secret.
+
+    What an agent may choose from is told to everyone and stays as it is.
+    """
+    def words(text):
+        return "".join(c if c.isalnum() else " " for c in text.lower()).split()
+
+    told = {word for word in words(seen) if len(word) >= shortest}.difference(words(" ".join(offered)))
+    return re.sub(r"[^\W_]+", lambda match: "-".join(match[0]) if match[0].lower() in told else match[0], hint)
 
 
 class Generators:

@@ -41,22 +41,28 @@ def make(name, version, seeds, **options):
         category, _, number = name.rpartition("_")
         if category not in _CATEGORIES or not number.isdigit():
             raise PoolError("BFCL has no environment %s" % name)
+    meta = _meta(name, category, number)
+
+    class Env(_Env):
+        META = meta
+        _category, _seeds = category, tuple(seeds)
+
+    return Env
+
+
+@functools.lru_cache(maxsize=None)
+def _meta(name, category, number):
     tasks, _ = _data(category)
     if number is None:
         classes = sorted({c for task in tasks for c in task["involved_classes"]})
     else:
         classes = sorted(tasks[int(number)]["involved_classes"])
-
-    class Env(_Env):
-        META = {
-            "title": "%s of the Berkeley Function-Calling Leaderboard" % name, "kind": "tools",
-            # Every turn may take its steps and the text that ends it.
-            "max_steps": max(len(task["question"]) for task in tasks) * (MAXIMUM_STEP_LIMIT + 1),
-            "tools": [_schema(tool) for c in classes for tool in _tools(c)],
-        }
-        _category, _seeds = category, tuple(seeds)
-
-    return Env
+    return {
+        "title": "%s of the Berkeley Function-Calling Leaderboard" % name, "kind": "tools",
+        # Every turn may take its steps and the text that ends it.
+        "max_steps": max(len(task["question"]) for task in tasks) * (MAXIMUM_STEP_LIMIT + 1),
+        "tools": [_schema(tool) for c in classes for tool in _tools(c)],
+    }
 
 
 class _Env:

@@ -11,7 +11,7 @@ import types
 import numpy  # noqa: F401  (the package seeds its global generator)
 
 from .absent import stand_in
-from .base import Generators, PoolError, catalogue, check_version, entry, fold, installed_version, missing, plain, unit
+from .base import Generators, PoolError, catalogue, check_version, entry, fold, installed_version, missing, plain, unit, veil
 
 if importlib.util.find_spec("reasoning_gym") is None:
     # The package asks for reasoning-gym's list of data sets when it is imported, to register them under its own names.
@@ -55,7 +55,8 @@ class _Env:
         self._actions, self._raw, self._over = [], 0.0, False
         with self._generators, _quiet():
             self._env, text, info = _start(self._name, self._seed)
-        return _told(text, info), {}
+        self._first = _told(text, info)
+        return self._first, self._info()
 
     def step(self, action):
         self._actions.append(action)
@@ -66,8 +67,10 @@ class _Env:
         # GEM sets both flags where its turns are used up; the game has ended then by its own rules.
         self._over = bool(terminated)
         truncated = not self._over and (bool(truncated) or len(self._actions) >= _LIMIT)
-        text = text if self._over or truncated else _told(text, info)
-        return text, _cut(self._raw) - before, self._over, truncated, {}
+        paid = _cut(self._raw) - before
+        if self._over or truncated:
+            return text, paid, self._over, truncated, {}
+        return _told(text, info), paid, False, False, self._info()
 
     def verify(self):
         """What a new game of the same seed pays for the same actions."""
@@ -78,7 +81,8 @@ class _Env:
     def hint(self):
         plan = self._plan()
         told = "One way to win: " if len(plan) <= 40 else "A way to win begins: "
-        return told + " then ".join(plan[:40]) if plan else ""
+        moves = " then ".join(solvers.unboxed(move) for move in plan[:40])
+        return veil(told + moves, self._first, self._info().get("actions", ())) if plan else ""
 
     def solve(self):
         return self._plan()
@@ -88,6 +92,10 @@ class _Env:
             "game": plain(vars(self._env)), "generator": self._generators.state(), "raw": self._raw,
             "actions": len(self._actions), "over": self._over,
         }
+
+    def _info(self):
+        listed = solvers.ACTIONS.get(type(self._env).__name__)
+        return {"actions": [solvers.boxed(move) for move in listed(self._env)]} if listed else {}
 
     def _plan(self):
         return list(_solution(self._name, self._seed)) if self._solver else []

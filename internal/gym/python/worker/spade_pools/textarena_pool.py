@@ -8,7 +8,7 @@ import io
 import math
 
 from .absent import leave_out, stand_in
-from .base import Generators, PoolError, catalogue, check_version, entry, fold, installed_version, missing, plain, unit
+from .base import Generators, PoolError, catalogue, check_version, entry, fold, installed_version, missing, plain, unit, veil
 
 leave_out("textarena.api", "textarena.agents")  # play over the network, and models as players
 stand_in("nltk", "nltk.corpus", "rich", "rich.markup", "rich.layout", "rich.console", "rich.panel", "chess")
@@ -53,8 +53,8 @@ class _Env:
         self._actions, self._paid, self._over = [], 0.0, False
         with self._generators, _quiet():
             self._env = self._start()
-            text = self._messages()
-        return text, {}
+            self._first = self._messages()
+        return self._first, self._info()
 
     def step(self, action):
         self._actions.append(action)
@@ -65,7 +65,7 @@ class _Env:
         reward = self._reward(self._env) if self._over else 0.0
         self._paid += reward
         cut = not self._over and len(self._actions) >= _LIMIT
-        return text, reward, self._over, cut, {}
+        return text, reward, self._over, cut, {} if self._over or cut else self._info()
 
     def verify(self):
         """What a new game of the same seed pays for the same actions."""
@@ -81,7 +81,7 @@ class _Env:
         if not plan:
             return ""
         told = "One way to win: " if len(plan) <= 40 else "A way to win begins: "
-        return told + " then ".join(plan[:40])
+        return veil(told + " then ".join(plan[:40]), self._first, self._info().get("actions", ()))
 
     def solve(self):
         return self._plan()
@@ -95,6 +95,10 @@ class _Env:
             "turn": state.turn, "done": state.done, "rewards": plain(state.rewards), "errors": state.error_count,
             "generator": self._generators.state(), "actions": len(self._actions),
         }
+
+    def _info(self):
+        listed = solvers.ACTIONS.get(self._game)
+        return {"actions": listed(self._env)} if listed else {}
 
     def _plan(self):
         return list(_solution(self._spec.id, self._seed)) if self._game in solvers.SOLVERS else []

@@ -1,6 +1,7 @@
 """Reference solutions of TextArena's games: each takes a game right after its reset and returns the actions that win it.
 
-They look at what the game hides from its player, and may play the game that they are given, which is a copy.
+They look at what the game hides from its player, and may play the game that they are given, which is a copy. ACTIONS are
+the moves of the games that have few, whether or not each can be made just then.
 """
 
 import itertools
@@ -307,4 +308,31 @@ SOLVERS = {
     "LogicPuzzle": _logic_puzzle, "Mastermind": _mastermind, "Minesweeper": _minesweeper, "PegJump": _peg_jump,
     "RushHour": _rush_hour, "Secretary": _secretary, "Set": _set, "Sokoban": _sokoban, "Sudoku": _sudoku,
     "ThreeCardMonte": _three_card_monte, "TowerOfHanoi": _tower_of_hanoi,
+}
+
+_FOUR = ("up", "down", "left", "right")
+
+
+def _boxes(words):
+    return ["[%s]" % word for word in words]
+
+
+ACTIONS = {
+    "Bandit": lambda env: _boxes(env.buttons),
+    "Blackjack": lambda env: _boxes(("Hit", "Stand")),
+    "FifteenPuzzle": lambda env: _boxes(_FOUR),
+    "FrozenLake": lambda env: _boxes(_FOUR),
+    "Game2048": lambda env: _boxes(word.capitalize() for word in _FOUR),
+    "GuessTheNumber": lambda env: _boxes(range(env.min_number, env.max_number + 1)),
+    "LightsOut": lambda env: [
+        "[%d %d]" % cell for cell in itertools.product(range(len(env.state.game_state["grid"])), repeat=2)
+    ],
+    "PegJump": lambda env: sorted({"[%d %d]" % (source, target) for source, _, target in env.ALLOWED_MOVES}),
+    "RushHour": lambda env: [
+        "[%s%s]" % move for move in itertools.product(sorted(env.state.game_state["vehicles"]), "+-")
+    ],
+    "Secretary": lambda env: _boxes(("accept", "continue")),
+    "Sokoban": lambda env: _boxes(_FOUR),
+    "ThreeCardMonte": lambda env: _boxes(range(env.num_cups)),
+    "TowerOfHanoi": lambda env: ["[%s %s]" % move for move in itertools.permutations("ABC", 2)],
 }
