@@ -106,6 +106,11 @@ func TestGymnasium(t *testing.T) {
 	if _, steps := play(t, driver, short, "0", "0"); steps[1].Outcome != wire.Failed || !steps[1].Truncated || steps[1].Return != 0.5 {
 		t.Errorf("%+v", steps[1])
 	}
+	// What is paid on the way counts once.
+	paying := strings.Replace(corridor, "np.float32(1.0 if", "np.float32(0.25 * action if not done else 0.25 if", 1)
+	if _, steps := play(t, driver, paying, "1", "1"); steps[0].Reward != 0.125 || steps[1].Outcome != wire.Failed || steps[1].Return != 0.75 || *steps[1].Verify != 0.75 {
+		t.Errorf("%+v", steps)
+	}
 	narrow := strings.Replace(corridor, "return_range = (-1, 1)", "", 1)
 	if _, steps := play(t, driver, narrow, "-1", "-1"); steps[1].Cause != wire.CauseReward {
 		t.Errorf("%+v", steps[1])
