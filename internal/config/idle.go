@@ -31,25 +31,45 @@ func rules() []rule {
 	return []rule{
 		{designs, "a fixed pool is played: nothing is designed", func(c Config) bool { return c.Run.FixedPool() != "" }},
 		{[]string{"run.designer_temperature"}, "a uniform designer does not sample from a model", func(c Config) bool { return c.Run.Designer == "uniform" }},
-		{[]string{"run.hint_budget"}, "run.no_hint_arm plays no hinted arm",
-			func(c Config) bool { return c.Run.NoHintArm }},
+		{
+			[]string{"run.hint_budget"},
+			"run.no_hint_arm plays no hinted arm",
+			func(c Config) bool { return c.Run.NoHintArm },
+		},
 		{[]string{"run.eval_every", "run.eval_seeds"}, "run.suites names none", func(c Config) bool { return len(c.Run.Suites) == 0 }},
 		{[]string{"run.documents_per_design", "corpus"}, "run.ablations switches grounding off", ablated("grounding")},
 		{[]string{"run.recalled_per_design"}, "run.ablations switches memory off", ablated("memory")},
 		{[]string{"run.duplicate_threshold"}, "run.ablations switches dedup off", ablated("dedup")},
-		{[]string{"run.coverage_window", "run.coverage_power", "run.coverage_floor", "run.coverage_similarity"},
-			"run.pay.coverage is 0", func(c Config) bool { return c.Run.Pay.Coverage == 0 }},
+		{
+			[]string{"run.coverage_window", "run.coverage_power", "run.coverage_floor", "run.coverage_similarity"},
+			"run.pay.coverage is 0", func(c Config) bool { return c.Run.Pay.Coverage == 0 },
+		},
 		{[]string{"run.advantage_ddof"}, "only run.advantage grpo divides by a deviation", func(c Config) bool { return c.Run.Advantage != "grpo" }},
-		{[]string{"run.advantage_eps"}, "only run.advantage grpo and maxrl divide by what it is added to",
-			func(c Config) bool { return c.Run.Advantage != "grpo" && c.Run.Advantage != "maxrl" }},
-		{[]string{"embeddings.model", "embeddings.dim", "embeddings.key"}, "embeddings.url is empty: the built-in embedder is used",
-			func(c Config) bool { return c.Embeddings.URL == "" }},
-		{[]string{"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca"}, "kafka.brokers is empty: the embedded one is used",
-			func(c Config) bool { return len(c.Kafka.Brokers) == 0 }},
-		{[]string{"clickhouse.user", "clickhouse.password"}, "clickhouse.url is empty: the embedded one is used",
-			func(c Config) bool { return c.ClickHouse.URL == "" }},
-		{[]string{"qdrant.api_key", "qdrant.tls"}, "qdrant.addr is empty: the embedded one is used",
-			func(c Config) bool { return c.Qdrant.Addr == "" }},
+		{
+			[]string{"run.advantage_eps"},
+			"only run.advantage grpo and maxrl divide by what it is added to",
+			func(c Config) bool { return c.Run.Advantage != "grpo" && c.Run.Advantage != "maxrl" },
+		},
+		{
+			[]string{"embeddings.model", "embeddings.dim", "embeddings.key"},
+			"embeddings.url is empty: the built-in embedder is used",
+			func(c Config) bool { return c.Embeddings.URL == "" },
+		},
+		{
+			[]string{"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca"},
+			"kafka.brokers is empty: the embedded one is used",
+			func(c Config) bool { return len(c.Kafka.Brokers) == 0 },
+		},
+		{
+			[]string{"clickhouse.user", "clickhouse.password"},
+			"clickhouse.url is empty: the embedded one is used",
+			func(c Config) bool { return c.ClickHouse.URL == "" },
+		},
+		{
+			[]string{"qdrant.api_key", "qdrant.tls"},
+			"qdrant.addr is empty: the embedded one is used",
+			func(c Config) bool { return c.Qdrant.Addr == "" },
+		},
 	}
 }
 

@@ -48,10 +48,6 @@ func TestRunsOfALog(t *testing.T) {
 	add(three, three, &spadepb.RunStarted{RunId: three[:], Name: "three", Kind: "train", Config: &spadepb.SemanticConfig{Iterations: 1, NoHintArm: true}})
 	add(three, ids.Iteration(three, 0), &spadepb.IterationClosed{RunId: three[:], RewardPlain: 0.5, RegretsUnavailable: 6})
 
-	list, err := runlist.Read(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if status, err := runlist.Status(t.Context(), client, two); err != nil || status != runlist.Running {
 		t.Errorf("the second run is %q, %v", status, err)
 	}
@@ -60,7 +56,8 @@ func TestRunsOfALog(t *testing.T) {
 	half := ids.Run("half")
 	add(half, half, &spadepb.RunStarted{RunId: half[:], Name: "half", Kind: "pool", Config: &spadepb.SemanticConfig{}})
 	add(pool, pool, &spadepb.RunFinished{RunId: pool[:], Status: "finished", Designed: 7, Accepted: 5, Rejected: 2})
-	if list, err = runlist.Read(t.Context(), client); err != nil {
+	list, err := runlist.Read(t.Context(), client)
+	if err != nil {
 		t.Fatal(err)
 	}
 	err = runlist.Interrupted(t.Context(), list, func(_ context.Context, run uuid.UUID) (bool, error) { return run == three, nil })
