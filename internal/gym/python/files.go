@@ -28,9 +28,11 @@ func Files() (fs.FS, error) {
 }
 
 // compileAll writes byte code that is used without a look at the source, which saves a process start a few milliseconds.
-const compileAll = `import compileall, py_compile, sys
-ok = compileall.compile_dir(sys.argv[1], quiet=1, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-sys.exit(not ok)`
+const compileAll = `import os, py_compile, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        if name.endswith(".py"):
+            py_compile.compile(os.path.join(folder, name), doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)`
 
 // Extract writes the worker's files into dir, which must exist, with byte code for the interpreter. Everything is readable
 // by everyone, for a worker may run as nobody.

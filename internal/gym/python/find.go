@@ -57,6 +57,7 @@ if sys.version_info >= (3, 10):
     base = getattr(sys, "_base_executable", None) or sys.executable
     info["path"] = os.path.realpath(base)
     info["prefix"] = sys.base_prefix
+    info["virtual"] = sys.prefix != sys.base_prefix
     at = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix, "installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
     info["library"] = sorted({os.path.realpath(p) for p in sys.path if p and os.path.exists(p)}
         | {sysconfig.get_path(name, vars=at) for name in ("stdlib", "platstdlib")})
@@ -68,18 +69,17 @@ type answer struct {
 	Version           []int
 	Implementation    string
 	Path, Prefix      string
+	Virtual           bool
 	Library, Packages []string
 }
 
 // Find asks the interpreter of that name, a path or a name on the PATH, what it is. A virtual environment or a shim leads
 // to the binary that is behind it.
 func Find(ctx context.Context, name string) (Interpreter, error) {
-	first, err := ask(ctx, name)
-	if err != nil {
-		return Interpreter{}, err
+	a, err := ask(ctx, name)
+	if err == nil && a.Virtual {
+		a, err = ask(ctx, a.Path) // what stands behind a virtual environment must answer for itself
 	}
-	// What stands behind a virtual environment has the paths of the installation, and must answer for itself.
-	a, err := ask(ctx, first.Path)
 	if err != nil {
 		return Interpreter{}, err
 	}
