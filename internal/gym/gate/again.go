@@ -25,6 +25,25 @@ func (s *session) again() []*trajectory {
 	return list
 }
 
+// crowd is how many episodes begin in the last worker before the others are played again: more than a run plays in one
+// process as a rule, so that a source cannot behave until the gate is over.
+const crowd = 40
+
+// beginnings are episodes that begin and are left there. Each must begin as the reference solution's did on its seed.
+func (s *session) beginnings() []*trajectory {
+	references := s.of(reference)
+	list := make([]*trajectory, crowd)
+	for i := range list {
+		like := references[i%len(references)]
+		list[i] = &trajectory{
+			role: like.role, seed: like.seed, name: fmt.Sprintf("episode %d of one process, on seed %d", i+1, like.seed),
+			recording: recording{begun: true, first: like.first}, reset: like.reset,
+		}
+		list[i].reset.Episode = len(s.all) + i
+	}
+	return list
+}
+
 // others are the settings of the workers in which everything is played again. The first plays the episodes as the plain
 // arm of a run does. Starlark sees nothing of its surroundings, so that one is all it gets. Python gets two: a set of two
 // texts, for one, has the same order under half of all hash seeds. Time zones are given by their rule, which needs no file.
@@ -48,13 +67,15 @@ func (s *session) hashSeed(index int) uint32 {
 	return 1 + uint32(seed.Derive(s.opts.Seed, seed.Key{Purpose: "gate.hash", Index: index})%(1<<32-1))
 }
 
-// playAgain plays the same actions in other fresh workers, one episode after the other, in reverse order and in that of
-// the first worker. Where something differs it says what, and on what that depends.
+// playAgain plays the same actions in other fresh workers, one episode after the other: first in reverse order, then in
+// that of the first worker and after many others. Where something differs it says what, and on what that depends.
 func (s *session) playAgain(ctx context.Context, pool *gym.Pool) (string, error) {
 	for i, how := range s.others() {
 		list := s.again()
 		if i == 0 {
 			slices.Reverse(list)
+		} else {
+			list = append(s.beginnings(), list...)
 		}
 		told, err := s.replay(ctx, pool, how, list)
 		if err != nil {

@@ -213,9 +213,27 @@ func TestCancelled(t *testing.T) {
 // BenchmarkCheck judges one small source, as the designer does.
 func BenchmarkCheck(b *testing.B) {
 	p := gymtest.NewPool(b, gym.Config{})
-	for b.Loop() {
-		if r := check(b, p, gymtest.Counting, gate.Options{}); !r.Accepted {
-			b.Fatal(r.Reason)
+	b.Run("starlark", func(b *testing.B) {
+		for b.Loop() {
+			if r := check(b, p, gymtest.Counting, gate.Options{}); !r.Accepted {
+				b.Fatal(r.Reason)
+			}
 		}
-	}
+	})
+	b.Run("python", func(b *testing.B) {
+		code := read(b, "testdata/counting.py")
+		for b.Loop() {
+			if r := checkPython(b, p, code, gate.Options{}); !r.Accepted {
+				b.Fatal(r.Reason)
+			}
+		}
+	})
+	b.Run("python refused with its cause", func(b *testing.B) {
+		code := changed(b, read(b, "testdata/counting.py"), `return ""`, `return str(__import__("random").random())`)
+		for b.Loop() {
+			if r := checkPython(b, p, code, gate.Options{}); r.Stage != gate.StageDeterministic {
+				b.Fatal(r.Reason)
+			}
+		}
+	})
 }

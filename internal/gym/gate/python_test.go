@@ -124,6 +124,7 @@ func TestNamesTheCause(t *testing.T) {
 		{"global of a module", "import json as j", "j.count = getattr(j, 'count', 0) + 1; return str(j.count)", others},
 		{"attribute of a builtin module", "import builtins", "builtins.seen = getattr(builtins, 'seen', ()) + (1,); return str(len(builtins.seen))", others},
 		{"cache of a library", "import re", "hit = len(re._cache) if hasattr(re, '_cache') else 0; re.compile('x%d' % state['goal']); return str(hit)", others},
+		{"well behaved at first", "import math as m\nm.n = getattr(m, 'n', 0) + 1", "return ' Say up.' if m.n > 32 else ''", others},
 		{"a file that stays", "import os", "open('/tmp/n', 'a').write('x'); return str(os.path.getsize('/tmp/n'))", others},
 		{"id", "", "return str(id(object()))", process},
 		{"text of an object", "", "return repr(object())", process},
