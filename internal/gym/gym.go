@@ -66,10 +66,10 @@ type Surroundings struct {
 	TimeZone, Locale string
 	// ClockShift is added to the wall clock that the environment reads.
 	ClockShift time.Duration
-	// SeedGlobals seeds the process-global generators of random and numpy at the start of each episode, and after each of
-	// its calls gives them back, so that what uses them repeats itself.
+	// SeedGlobals seeds the process-global generators, those of random and numpy and the system's, before each call of the
+	// environment, by the episode's seed and how far it is, so that what uses them repeats itself.
 	SeedGlobals bool
-	// FreezeClock stops the wall clock that the environment reads.
+	// FreezeClock stops the wall clock that the environment reads, at the same moment in every process.
 	FreezeClock bool
 }
 
