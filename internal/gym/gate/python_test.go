@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,19 @@ func TestAcceptsPython(t *testing.T) {
 		if r.Stats.Seeds != 4 || r.Stats.Episodes != 4+3+16 || r.Stats.DistinctStarts < 2 {
 			t.Errorf("%s: %+v", file, r.Stats)
 		}
+	}
+}
+
+// The same text measures the same in both runtimes.
+func TestSameReportInBothRuntimes(t *testing.T) {
+	p := pythonPool(t, gym.Config{})
+	opts := gate.Options{Seed: 9, Portable: true, BothRuntimes: true, RequireSolve: true}
+	a, b := check(t, p, gymtest.Counting, opts), checkPython(t, p, gymtest.Counting, opts)
+	if !a.Accepted || !reflect.DeepEqual(a.Stats, b.Stats) || !reflect.DeepEqual(a.Checks, b.Checks) || !reflect.DeepEqual(a.Meta, b.Meta) {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	if a.Tier == b.Tier {
+		t.Errorf("both run in tier %s", a.Tier)
 	}
 }
 
