@@ -248,7 +248,7 @@ func (p *proc) kill(reason *deathError) {
 	_ = sandbox.KillGroup(p.cmd.Process.Pid)
 	_ = p.cmd.Process.Kill()
 	if p.group != nil {
-		_ = p.group.Kill() // reap does it again and looks at the error
+		_ = p.group.Signal() // reap looks whether it has helped
 	}
 }
 

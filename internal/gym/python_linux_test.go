@@ -2,8 +2,11 @@ package gym
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
 // countingPython is counting in Python.
@@ -62,6 +65,33 @@ func TestPythonTiers(t *testing.T) {
 		got, err := w.Step(t.Context(), []Action{{Text: "up"}})
 		if err != nil || got[0].Observation != "1 of 5" {
 			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+}
+
+// Whatever the caller keeps from others, a worker that is nobody finds its way through its own root.
+func TestPythonUnderAnyUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	if got, _ := stepPython(t, newPool(t, Config{}), countingPython); got.Observation != "1 of 5" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestPythonTierNames(t *testing.T) {
+	for _, tt := range []struct {
+		configured string
+		have       sandbox.Layer
+		want       string
+	}{
+		{SandboxFull, sandbox.Cgroup | sandbox.Landlock, "python-1"},
+		{SandboxFull, sandbox.Landlock, "python-1-no-cgroup"},
+		{SandboxFull, sandbox.Cgroup, "python-1-no-landlock"},
+		{SandboxFull, 0, "python-1-no-cgroup-no-landlock"},
+		{SandboxLimits, 0, "limits"},
+		{SandboxNone, sandbox.Cgroup, "none"},
+	} {
+		if got := pythonTier(tt.configured, tt.have); got != tt.want {
+			t.Errorf("%s with %s: %q", tt.configured, tt.have, got)
 		}
 	}
 }

@@ -16,6 +16,7 @@ const programFD = 1000
 // its goroutine to its thread, and nothing else may run in the process.
 func Enter(p Program) error {
 	nobody := unix.Geteuid() == 0 && canMapNobody() // before the root changes and /proc is gone
+	unix.Umask(0)                                   // whatever the caller's is, the program must find its way through its root
 	var have Layer
 	steps := []struct {
 		layer Layer
@@ -165,6 +166,7 @@ func (p Program) become(fd int, have Layer) error {
 	if err != nil {
 		return err
 	}
+	unix.Umask(0o077)
 	if p.Layers.Has(Seccomp) {
 		if auditArch == 0 {
 			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: unix.ENOTSUP}

@@ -127,7 +127,7 @@ func TestVersion2(t *testing.T) {
 	if !g.OutOfMemory() {
 		t.Error("an event of the kernel is not seen")
 	}
-	if err := g.Kill(); err != nil || read(t, path, "cgroup.kill") != "1" {
+	if err := g.Signal(); err != nil || read(t, path, "cgroup.kill") != "1" {
 		t.Errorf("kill: %v", err)
 	}
 	if err := errors.Join(g.Remove(), g.Remove()); err != nil {

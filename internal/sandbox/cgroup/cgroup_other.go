@@ -37,6 +37,9 @@ func (*Group) OutOfMemory() bool { return false }
 // Kill has nothing to do.
 func (*Group) Kill() error { return nil }
 
+// Signal has nothing to do.
+func (*Group) Signal() error { return nil }
+
 // Processes lists none.
 func (*Group) Processes() ([]int, error) { return nil, nil }
 

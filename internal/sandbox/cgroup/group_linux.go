@@ -117,23 +117,37 @@ func (g *Group) OutOfMemory() bool {
 // killFor bounds how long Kill goes on against processes that start others.
 const killFor = 5 * time.Second
 
-// Kill ends every process of the group, however many there are and whatever they ignore.
-func (g *Group) Kill() error {
+// Signal sends every process of the group SIGKILL, and does not wait for their ends.
+func (g *Group) Signal() error {
 	if g.version == 2 {
 		err := write(g.folders[0], "cgroup.kill", "1")
 		if err == nil || !errors.Is(err, fs.ErrNotExist) { // before Linux 5.14 there is no such file
 			return ignoreGone(err)
 		}
 	}
+	pids, err := g.Processes()
+	if err != nil {
+		return ignoreGone(err)
+	}
+	var errs []error
+	for _, pid := range pids {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends every process of the group, however many there are and whatever they ignore. A child of the caller must be
+// waited for meanwhile or before, for some kernels count it until then.
+func (g *Group) Kill() error {
 	for deadline := time.Now().Add(killFor); ; {
+		if err := g.Signal(); err != nil {
+			return err
+		}
 		pids, err := g.Processes()
 		if err != nil || len(pids) == 0 {
 			return ignoreGone(err)
-		}
-		for _, pid := range pids {
-			if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-				return err
-			}
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("processes %v of %s do not end", pids, g.folders[0])
