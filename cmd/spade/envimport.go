@@ -119,10 +119,12 @@ func (c *cli) importPool(ctx context.Context, l config.Loaded, in importing) (ou
 			return out, err
 		}
 		defer func() { err = errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx))) }()
-		if in.Entries, err = app.ListEntries(ctx, pool, in.specs); err != nil {
+		var absent []pools.Absent
+		if in.Entries, absent, err = app.ListEntries(ctx, pool, in.specs); err != nil {
 			return out, err
 		}
-		return app.Judge(ctx, pool, in.Import, l.Workers, judged)
+		out, err = app.Judge(ctx, pool, in.Import, l.Workers, judged)
+		return withAbsent(out, absent), err
 	}
 	at, err := endpoints.Connect(ctx, l, endpoints.Settings{Logger: log, Purpose: "spade env import"})
 	if err != nil {
@@ -136,13 +138,23 @@ func (c *cli) importPool(ctx context.Context, l config.Loaded, in importing) (ou
 	defer func() { err = errors.Join(err, services.Close(context.WithoutCancel(ctx))) }()
 	guarded, stop := at.Guard(ctx)
 	defer stop()
-	if in.Entries, err = services.OpenImport(guarded, in.specs); err == nil {
+	var absent []pools.Absent
+	if in.Entries, absent, err = services.OpenImport(guarded, in.specs); err == nil {
 		out, err = services.ImportPool(guarded, in.Import, judged)
 	}
+	out = withAbsent(out, absent)
 	if lost := context.Cause(guarded); err != nil && lost != nil && ctx.Err() == nil {
 		return out, lost // what the import says of it is only that it was ended
 	}
 	return out, err
+}
+
+// withAbsent adds what the sets have that cannot be imported.
+func withAbsent(out app.Imported, absent []pools.Absent) app.Imported {
+	for _, a := range absent {
+		out.Absent = append(out.Absent, app.AbsentEntry(a))
+	}
+	return out
 }
 
 func (c *cli) showImport(cmd *cobra.Command, in importing, out app.Imported) error {

@@ -47,7 +47,7 @@ func importing(t *testing.T, l config.Loaded, at Endpoints, in Import, after int
 	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
 	defer func() { must(t, s.Close(context.WithoutCancel(t.Context()))) }()
-	_, err = s.OpenImport(t.Context(), nil)
+	_, _, err = s.OpenImport(t.Context(), nil)
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

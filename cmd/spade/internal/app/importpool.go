@@ -42,6 +42,13 @@ type Imported struct {
 	Resumed  bool            `json:"-"`
 	Known    bool            `json:"-"` // the log held it all before
 	Entries  []ImportedEntry `json:"environments"`
+	Absent   []AbsentEntry   `json:"not_importable,omitempty"` // what whole sets have and the log does not get
+}
+
+// AbsentEntry is an environment of a package that cannot be imported.
+type AbsentEntry struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // ImportedEntry is one environment and its verdict.
@@ -252,31 +259,35 @@ func entryOf(e *spadepb.PoolEntry, env uuid.UUID, v importVerdict) ImportedEntry
 	return out
 }
 
-// ListEntries is what specs stand for. workers runs the catalogues of packages.
-func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) ([]pools.Entry, error) {
+// ListEntries is what specs stand for, and for whole sets what they have that cannot be an entry. workers runs the catalogues
+// of packages.
+func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) ([]pools.Entry, []pools.Absent, error) {
 	var all []pools.Entry
+	var absent []pools.Absent
 	var errs []error
 	for _, spec := range specs {
 		entries, err := pools.List(ctx, workers, spec)
 		all, errs = append(all, entries...), append(errs, err)
+		if err == nil && spec.Name == "*" {
+			missing, err := pools.Missing(ctx, workers, spec.Set)
+			absent, errs = append(absent, missing...), append(errs, err)
+		}
 	}
-	return all, errors.Join(errs...)
+	return all, absent, errors.Join(errs...)
 }
 
 // OpenImport starts what an import needs of this machine: the workers and the projections.
-func (s *Services) OpenImport(ctx context.Context, specs []pools.Spec) ([]pools.Entry, error) {
-	var err error
+func (s *Services) OpenImport(ctx context.Context, specs []pools.Spec) (entries []pools.Entry, absent []pools.Absent, err error) {
 	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), s.Log); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	entries, err := ListEntries(ctx, s.Pool, specs)
-	if err != nil {
-		return nil, err
+	if entries, absent, err = ListEntries(ctx, s.Pool, specs); err != nil {
+		return nil, nil, err
 	}
 	if s.tier, err = tiers(ctx, s.Pool, importProbes(entries)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return entries, s.StartSinks(ctx)
+	return entries, absent, s.StartSinks(ctx)
 }
 
 // importProbes is the smallest environment in every language and with every package set that entries need.

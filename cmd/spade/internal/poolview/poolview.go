@@ -51,6 +51,7 @@ func Text(w io.Writer, in app.Imported, set Settings) error {
 	for _, stage := range stages(in.Entries) {
 		v.rejected(in, stage)
 	}
+	v.absent(in.Absent)
 	fmt.Fprintf(&v.b, "\n%d accepted + %d rejected = %d environments\n", in.Accepted, in.Rejected, len(in.Entries))
 	if tiers := tiersOf(in.Entries); tiers != "" {
 		fmt.Fprintf(&v.b, "%s\n", set.Style.Dim("sandbox "+tiers))
@@ -90,6 +91,23 @@ func (v *view) rejected(in app.Imported, stage string) {
 		if !e.Accepted && e.Stage == stage {
 			v.line(e.Name, lastLine(e.Reason))
 		}
+	}
+}
+
+// shownAbsent is how many environments that cannot be imported are named.
+const shownAbsent = 8
+
+func (v *view) absent(list []app.AbsentEntry) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(&v.b, "\n%s\n", v.Style.Warn(fmt.Sprintf("cannot be imported: %d", len(list))))
+	for i, e := range list {
+		if i == shownAbsent {
+			fmt.Fprintf(&v.b, "  %s\n", v.Style.Dim(fmt.Sprintf("and %d more; --json lists them", len(list)-i)))
+			break
+		}
+		v.line(e.Name, e.Reason)
 	}
 }
 

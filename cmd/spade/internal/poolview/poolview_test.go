@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func imported() app.Imported {
 			{Name: "b:Raises", Stage: "run", Reason: "Traceback (most recent call last):\n  File x\nValueError: 'no\x07'", Tier: "starlark-1"},
 			{Name: "b:Raises too", Stage: "run", Reason: "boom"},
 		},
+		Absent: slices.Repeat([]app.AbsentEntry{{Name: "Pixels-v1", Reason: "its observations are no\x1b text"}}, 10),
 	}
 }
 
