@@ -252,6 +252,30 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
+// Two parts of one process may make groups, which do not get in each other's way.
+func TestTwoParentsOfOneProcess(t *testing.T) {
+	f := newFake(t, "9:pids:/\n4:memory:/\n", "31 23 0:27 / DIR/memory rw - cgroup cgroup rw,memory", "32 23 0:28 / DIR/pids rw - cgroup cgroup rw,pids")
+	f.folder(t, "memory", nil)
+	f.folder(t, "pids", nil)
+	seen := map[string]bool{}
+	for range 2 {
+		p, err := f.find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			g, err := p.New(Limits{MemoryBytes: 1 << 20, Processes: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[g.folders[0]] {
+				t.Errorf("%s twice", g.folders[0])
+			}
+			seen[g.folders[0]] = true
+		}
+	}
+}
+
 // Groups of a process that is gone are ended and removed, and only those.
 func TestSweep(t *testing.T) {
 	p, err := Find()

@@ -44,17 +44,29 @@ type Group struct {
 
 // New makes a group. The caller removes it.
 func (p *Parent) New(limits Limits) (*Group, error) {
-	name := p.name + "-" + strconv.FormatUint(p.made.Add(1), 10)
+	for {
+		g, err := p.make(p.name + "-" + strconv.FormatUint(p.made.Add(1), 10))
+		if errors.Is(err, fs.ErrExist) {
+			continue // of another Parent of this process
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make a control group: %w", err)
+		}
+		if err := g.limit(limits); err != nil {
+			return nil, errors.Join(fmt.Errorf("limit a control group: %w", err), g.Remove())
+		}
+		return g, nil
+	}
+}
+
+func (p *Parent) make(name string) (*Group, error) {
 	g := &Group{version: p.version, rmdir: p.tree.rmdir}
 	for _, folder := range p.folders {
 		path := filepath.Join(folder, name)
 		if err := p.tree.mkdir(path); err != nil {
-			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.Remove())
+			return nil, errors.Join(err, g.Remove())
 		}
 		g.folders = append(g.folders, path)
-	}
-	if err := g.limit(limits); err != nil {
-		return nil, errors.Join(fmt.Errorf("limit a control group: %w", err), g.Remove())
 	}
 	return g, nil
 }
