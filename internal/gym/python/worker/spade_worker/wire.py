@@ -12,6 +12,9 @@ NONCE_SIZE = 16
 HEADER_SIZE = 4 + NONCE_SIZE + 1
 MAX_FRAME = 64 << 20
 
+# What is asked for at first. The interpreter sets as much aside for every call, and much more than this costs it a mapping.
+CHUNK = 32 << 10
+
 float64 = Struct("<d")
 pack_float = float64.pack
 
@@ -115,7 +118,7 @@ class Pipe:
         """The kind and body of the next frame, or None at the end of the stream."""
         data = self.rest
         while len(data) < HEADER_SIZE:
-            chunk = self.read(self.read_fd, 1 << 18)
+            chunk = self.read(self.read_fd, CHUNK)
             if not chunk:
                 if data:
                     raise Broken("stream ends inside a frame")
@@ -127,7 +130,7 @@ class Pipe:
         if len(data) < end:
             parts, size = [data], len(data)
             while size < end:
-                chunk = self.read(self.read_fd, min(end - size, 1 << 20))
+                chunk = self.read(self.read_fd, min(end - size, 2 * CHUNK))
                 if not chunk:
                     raise Broken("stream ends inside a frame")
                 parts.append(chunk)
