@@ -134,7 +134,7 @@ func (p *Pool) readyPython(ctx context.Context) error {
 	if lacking := t.require &^ sandbox.Supported; lacking != 0 {
 		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require), Err: &sandbox.MissingError{Layer: lacking, Remedy: elsewhere}}
 	}
-	if err := p.python.prepare(ctx, p.cfg.Python.Interpreter, p.cfg.Sandbox != SandboxNone); err != nil {
+	if err := p.python.prepare(ctx, p.cfg.Python.Interpreter, p.cfg.Sandbox != SandboxNone, p.log); err != nil {
 		return fmt.Errorf("python runtime: %w", err)
 	}
 	have, err := p.testPython(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ type foundPython struct {
 }
 
 // prepare finds the interpreter and the control groups and writes the worker's files, if that has not been done.
-func (r *pythonRuntime) prepare(ctx context.Context, name string, grouped bool) error {
+func (r *pythonRuntime) prepare(ctx context.Context, name string, grouped bool, log *slog.Logger) error {
 	r.files.Lock()
 	defer r.files.Unlock()
 	if r.found.dir != "" {
@@ -56,8 +57,8 @@ func (r *pythonRuntime) prepare(ctx context.Context, name string, grouped bool) 
 		default:
 			r.why = fmt.Sprintf("version %d", parent.Version())
 			found.groups = parent
-			if err := parent.Sweep(); err != nil {
-				return fmt.Errorf("remove what a killed process has left: %w", err)
+			if err := parent.Sweep(); err != nil { // another user's, for one
+				log.WarnContext(ctx, "control groups of a killed process are left", "error", err.Error())
 			}
 		}
 	}
