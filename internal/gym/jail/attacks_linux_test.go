@@ -346,6 +346,20 @@ def attack():
         os.execv(sys.executable, [sys.executable, "-S", "-c", "print('worked')"])
 `, stops: []sandbox.Layer{sandbox.Seccomp},
 	},
+	{
+		// The one call that executes is allowed for one number of a descriptor, which the limit keeps from being used again.
+		classes: []int{10}, name: "executing by the number that was allowed once",
+		script: `
+def attack():
+    import ctypes, os, platform, sys
+    os.dup2(os.open(sys.executable, os.O_RDONLY), 1000)
+    args = [sys.executable.encode(), b"-S", b"-c", b"print('worked')", None]
+    argv = (ctypes.c_char_p * len(args))(*args)
+    nr = {"x86_64": 322, "aarch64": 281}[platform.machine()]
+    ctypes.CDLL(None).syscall(nr, 1000, b"", argv, (ctypes.c_char_p * 1)(None), 0x1000)
+    return False
+`, stops: []sandbox.Layer{sandbox.Rlimits},
+	},
 }
 
 // privilegesStopSignals: without its user, a privileged parent's child may not signal it; a plain user's may.
