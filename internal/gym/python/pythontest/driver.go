@@ -120,33 +120,53 @@ func (d *Driver) Load(code string, limits wire.Limits) wire.Loaded {
 	d.t.Helper()
 	var e wire.Encoder
 	e.Load(wire.Load{Runtime: "python", Code: code, Limits: limits})
-	return one(d.t, d.exchange(wire.KindLoad, e.Buf, wire.KindLoaded), (*wire.Decoder).Loaded)
+	return several(d.t, 1, d.exchange(wire.KindLoad, e.Buf, wire.KindLoaded), (*wire.Decoder).Loaded)[0]
 }
 
 // Reset starts one episode.
 func (d *Driver) Reset(m wire.Reset) wire.Started {
 	d.t.Helper()
-	var e wire.Encoder
-	e.Bool(false)
-	e.Reset(m)
-	return one(d.t, d.exchange(wire.KindResets, e.Buf, wire.KindLast), (*wire.Decoder).Started)
+	return d.Resets([]wire.Reset{m})[0]
 }
 
 // Step plays one action.
 func (d *Driver) Step(m wire.Action) wire.Stepped {
 	d.t.Helper()
-	var e wire.Encoder
-	e.Bool(false)
-	e.Action(m)
-	return one(d.t, d.exchange(wire.KindActions, e.Buf, wire.KindLast), (*wire.Decoder).Stepped)
+	return d.Steps([]wire.Action{m})[0]
 }
 
-func one[A any](t testing.TB, body string, read func(*wire.Decoder) A) A {
+// Resets starts episodes in one batch.
+func (d *Driver) Resets(batch []wire.Reset) []wire.Started {
+	d.t.Helper()
+	var e wire.Encoder
+	e.Bool(false)
+	for _, m := range batch {
+		e.Reset(m)
+	}
+	return several(d.t, len(batch), d.exchange(wire.KindResets, e.Buf, wire.KindLast), (*wire.Decoder).Started)
+}
+
+// Steps plays an action in each of several episodes.
+func (d *Driver) Steps(batch []wire.Action) []wire.Stepped {
+	d.t.Helper()
+	var e wire.Encoder
+	e.Bool(false)
+	for _, m := range batch {
+		e.Action(m)
+	}
+	return several(d.t, len(batch), d.exchange(wire.KindActions, e.Buf, wire.KindLast), (*wire.Decoder).Stepped)
+}
+
+// several reads so many answers.
+func several[A any](t testing.TB, n int, body string, read func(*wire.Decoder) A) []A {
 	t.Helper()
 	d := wire.NewDecoder(body)
-	a := read(d)
+	answers := make([]A, n)
+	for i := range answers {
+		answers[i] = read(d)
+	}
 	if err := d.End(); err != nil {
 		t.Fatalf("%q: %v", body, err)
 	}
-	return a
+	return answers
 }

@@ -39,49 +39,106 @@ func Same(d *Driver, code string, limits wire.Limits, envSeeds ...uint64) (Playe
 		played.Faults++
 		return played, nil
 	}
+	g := games{env: env, driver: d, played: &played}
 	for i, s := range envSeeds {
-		for _, solving := range []bool{true, false} {
-			if err := episode(env, d, 2*i, s, solving, &played); err != nil {
-				return played, fmt.Errorf("seed %d: %w", s, err)
-			}
-		}
+		g.add(wire.Reset{Episode: 2 * i, Seed: s, WantHint: true, WantSolve: true}, true)
+		g.add(wire.Reset{Episode: 2*i + 1, Seed: s, WantHint: true, WantSolve: true}, false)
 	}
-	return played, nil
+	return played, g.play()
 }
 
-func episode(env *interp.Env, d *Driver, number int, envSeed uint64, solving bool, played *Played) error {
-	reset := wire.Reset{Episode: number, Seed: envSeed, WantHint: true, WantSolve: true}
-	star, py := env.Reset(reset), d.Reset(reset)
-	played.Episodes++
-	if err := differ("reset", star, py); err != nil {
-		return err
+// game is one episode in both runtimes.
+type game struct {
+	reset   wire.Reset
+	solving bool
+	rand    *seed.Rand
+	started wire.Started
+	actions []string
+	outcome wire.Outcome
+	steps   int
+}
+
+// games are the episodes of one source, played side by side.
+type games struct {
+	env    *interp.Env
+	driver *Driver
+	played *Played
+	list   []*game
+}
+
+func (g *games) add(reset wire.Reset, solving bool) {
+	g.list = append(g.list, &game{reset: reset, solving: solving, rand: seed.FromEnvSeed(reset.Seed)})
+}
+
+func (g *games) play() error {
+	var resets []wire.Reset
+	for _, one := range g.list {
+		resets = append(resets, one.reset)
 	}
-	actions, solution, outcome := star.Actions, star.Solution, star.Outcome
-	rand := seed.FromEnvSeed(envSeed)
-	for step := 0; outcome == wire.Ongoing; step++ {
-		text := draw(rand, actions)
-		if solving {
-			if step >= len(solution) {
-				break
-			}
-			text = solution[step]
-		}
-		action := wire.Action{Episode: number, Text: text}
-		star, py := env.Step(action), d.Step(action)
-		played.Steps++
-		if err := differ(fmt.Sprintf("step %d, %q", step, text), star, py); err != nil {
+	for i, py := range g.driver.Resets(resets) {
+		one := g.list[i]
+		one.started = g.env.Reset(one.reset)
+		one.actions, one.outcome = one.started.Actions, one.started.Outcome
+		g.played.Episodes++
+		if err := differ(fmt.Sprintf("reset with seed %d", one.reset.Seed), one.started, py); err != nil {
 			return err
 		}
-		actions, outcome = star.Actions, star.Outcome
 	}
+	var err error
+	for more := true; more && err == nil; {
+		more, err = g.round()
+	}
+	for _, one := range g.list {
+		g.count(one.outcome)
+	}
+	return err
+}
+
+// round plays one action in every episode that goes on.
+func (g *games) round() (more bool, err error) {
+	var batch []wire.Action
+	var playing []*game
+	for _, one := range g.list {
+		if text, ok := one.next(); ok {
+			batch = append(batch, wire.Action{Episode: one.reset.Episode, Text: text})
+			playing = append(playing, one)
+		}
+	}
+	if len(batch) == 0 {
+		return false, nil
+	}
+	for i, py := range g.driver.Steps(batch) {
+		one := playing[i]
+		star := g.env.Step(batch[i])
+		g.played.Steps++
+		if err := differ(fmt.Sprintf("seed %d, step %d, %q", one.reset.Seed, one.steps, batch[i].Text), star, py); err != nil {
+			return false, err
+		}
+		one.actions, one.outcome = star.Actions, star.Outcome
+		one.steps++
+	}
+	return true, nil
+}
+
+// next is the action to play, if the episode goes on.
+func (g *game) next() (string, bool) {
+	switch {
+	case g.outcome != wire.Ongoing, g.solving && g.steps >= len(g.started.Solution):
+		return "", false
+	case g.solving:
+		return g.started.Solution[g.steps], true
+	}
+	return draw(g.rand, g.actions), true
+}
+
+func (g *games) count(outcome wire.Outcome) {
 	switch outcome {
 	case wire.Solved:
-		played.Solved++
+		g.played.Solved++
 	case wire.Ongoing, wire.Failed:
 	default:
-		played.Faults++
+		g.played.Faults++
 	}
-	return nil
 }
 
 func draw(rand *seed.Rand, listed []string) string {
