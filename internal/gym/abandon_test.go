@@ -32,7 +32,15 @@ def verify(state):
     return 0.0
 `
 
-func python(t *testing.T, p *Pool, code string) (*Worker, bool) {
+// atRandom ends every other process when it loads the source, which is the first time that it runs.
+const atRandom = `
+if not hasattr(time, "loaded"):
+    time.loaded = True
+    if os.urandom(1)[0] < 128:
+        os._exit(1)
+`
+
+func openHalting(t *testing.T, p *Pool, code string) (*Worker, bool) {
 	t.Helper()
 	w, err := p.Open(t.Context(), Source{Runtime: RuntimePython, Code: code})
 	var refused *SourceError
@@ -51,16 +59,16 @@ func python(t *testing.T, p *Pool, code string) (*Worker, bool) {
 // What was answered before a process died in the middle of a batch stays answered: its episode goes on from there.
 func TestAnsweredBeforeADeath(t *testing.T) {
 	p := newPool(t, Config{Sandbox: SandboxLimits})
-	w, ok := python(t, p, fmt.Sprintf(halting, ""))
+	w, ok := openHalting(t, p, fmt.Sprintf(halting, ""))
 	if !ok {
 		t.Fatal("it does not load")
 	}
 	defer w.Close() //nolint:errcheck // the pool's end says what there is to say
-	got, err := w.Step(t.Context(), []Action{{0, "slow"}, {1, "exit"}, {2, "x"}})
+	got, err := w.Step(t.Context(), []Action{{Episode: 0, Text: "slow"}, {Episode: 1, Text: "exit"}, {Episode: 2, Text: "x"}})
 	if err != nil || got[0].Observation != "1" || got[1].Outcome != EnvError || got[2].Observation != "1" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	got, err = w.Step(t.Context(), []Action{{0, "x"}, {2, "x"}})
+	got, err = w.Step(t.Context(), []Action{{Episode: 0, Text: "x"}, {Episode: 2, Text: "x"}})
 	if err != nil || got[0].Observation != "2" || got[1].Observation != "2" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -71,16 +79,16 @@ func TestHalfABatchIsLost(t *testing.T) {
 	p := newPool(t, Config{Sandbox: SandboxLimits})
 	lost := 0
 	for range 24 {
-		w, ok := python(t, p, fmt.Sprintf(halting, "if os.urandom(1)[0] < 128:\n    os._exit(1)"))
+		w, ok := openHalting(t, p, fmt.Sprintf(halting, atRandom))
 		if !ok {
 			continue
 		}
-		got, err := w.Step(t.Context(), []Action{{0, "slow"}, {2, "end"}, {1, "exit"}})
+		got, err := w.Step(t.Context(), []Action{{Episode: 0, Text: "slow"}, {Episode: 2, Text: "end"}, {Episode: 1, Text: "exit"}})
 		if err != nil || got[2].Outcome != EnvError {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		if got[0].Outcome == Ongoing {
-			next, err := w.Step(t.Context(), []Action{{0, "end"}})
+			next, err := w.Step(t.Context(), []Action{{Episode: 0, Text: "end"}})
 			if err != nil || next[0].Outcome != EnvError && next[0].Observation != "2" {
 				t.Fatalf("%+v, %v", next, err)
 			}

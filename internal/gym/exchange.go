@@ -15,7 +15,7 @@ const (
 )
 
 // verb is one of the two calls that come in batches: how a call is written, how its answer is read, which episode each
-// belongs to, and the answer that stands for a fault.
+// belongs to, the answer that stands for a fault, and what an answer changes in the worker's books.
 type verb[Q, A any] struct {
 	kind    wire.Kind
 	encode  func(*wire.Encoder, Q)
@@ -25,6 +25,7 @@ type verb[Q, A any] struct {
 	size    func(Q) int
 	faulty  func(Q, Fault) A
 	flagged func(*A)
+	settle  func(*Worker, Q, A)
 }
 
 var (
@@ -37,6 +38,7 @@ var (
 		size:    func(Reset) int { return 16 },
 		faulty:  func(q Reset, f Fault) Started { return Started{Episode: q.Episode, Fault: f} },
 		flagged: func(a *Started) { a.Nondeterministic = true },
+		settle:  (*Worker).begin,
 	}
 	stepping = &verb[Action, Stepped]{
 		kind:    wire.KindActions,
@@ -47,6 +49,7 @@ var (
 		size:    func(q Action) int { return len(q.Text) + 16 },
 		faulty:  func(q Action, f Fault) Stepped { return Stepped{Episode: q.Episode, Fault: f} },
 		flagged: func(a *Stepped) { a.Nondeterministic = true },
+		settle:  (*Worker).record,
 	}
 )
 
@@ -135,9 +138,6 @@ func run[Q, A any](ctx context.Context, w *Worker, v *verb[Q, A], calls []Q) ([]
 		return nil, err
 	}
 	answers, err := exchange(ctx, w, p, v, calls, false)
-	if err == nil {
-		return answers, nil
-	}
 	r := recovery[Q, A]{w: w, v: v, calls: calls, answers: answers, suspects: [2]int{}}
 	for err != nil {
 		var death *deathError
@@ -146,5 +146,6 @@ func run[Q, A any](ctx context.Context, w *Worker, v *verb[Q, A], calls []Q) ([]
 		}
 		err = r.after(ctx, death)
 	}
+	r.settle()
 	return r.answers, nil
 }

@@ -14,6 +14,8 @@ type recovery[Q, A any] struct {
 	v       *verb[Q, A]
 	calls   []Q
 	answers []A
+	// settled is how many of the answers are in the worker's books.
+	settled int
 	careful bool
 	// tried is the call under which a process died when nothing else was under way, plus one; a second death there is its
 	// own fault.
@@ -48,10 +50,19 @@ func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 		r.tried = next + 1
 	}
 	r.careful, r.last = true, death.cause
+	r.settle()
 	if err := r.w.replay(ctx); err != nil {
 		return r.abandon(err)
 	}
 	return r.resume(ctx)
+}
+
+// settle enters the answers that are there into the worker's books. It comes before the open episodes are played again: what
+// was answered before the process died is a part of them.
+func (r *recovery[Q, A]) settle() {
+	for ; r.settled < len(r.answers); r.settled++ {
+		r.v.settle(r.w, r.calls[r.settled], r.answers[r.settled])
+	}
 }
 
 // resume makes the calls that have no answer yet, with a frame for every answer.
@@ -82,15 +93,16 @@ func (r *recovery[Q, A]) abandon(err error) error {
 	}
 	f := death.fault()
 	f.Nondeterministic = true
-	for _, q := range r.calls[len(r.answers):] {
+	told := r.calls[len(r.answers):]
+	for _, q := range told {
 		r.answers = append(r.answers, r.v.faulty(q, f))
 	}
 	for n := range r.w.episodes {
 		r.w.forget(n)
 		r.w.lost[n] = f
 	}
-	for _, q := range r.calls {
-		delete(r.w.lost, r.v.asked(q)) // these have just been told
+	for _, q := range told {
+		delete(r.w.lost, r.v.asked(q))
 	}
 	return nil
 }

@@ -131,16 +131,14 @@ func (w *Worker) Reset(ctx context.Context, resets []Reset) ([]Started, error) {
 	if err := w.checkResets(resets); err != nil {
 		return nil, err
 	}
-	answers, err := run(ctx, w, resetting, resets)
-	if err != nil {
-		return nil, err
+	return run(ctx, w, resetting, resets)
+}
+
+// begin opens an episode that has begun.
+func (w *Worker) begin(reset Reset, answer Started) {
+	if answer.Outcome == Ongoing {
+		w.episodes[answer.Episode] = &history{reset: reset, hash: answer.StateHash}
 	}
-	for i, a := range answers {
-		if a.Outcome == Ongoing {
-			w.episodes[a.Episode] = &history{reset: resets[i], hash: a.StateHash}
-		}
-	}
-	return answers, nil
 }
 
 func (w *Worker) checkResets(resets []Reset) error {
@@ -192,7 +190,6 @@ func (w *Worker) Step(ctx context.Context, actions []Action) ([]Stepped, error) 
 	}
 	for i, a := range answers {
 		out[at[i]] = a
-		w.record(playable[i], a)
 	}
 	return out, w.drop(ctx, refused)
 }
@@ -208,6 +205,7 @@ func checkAction(text string, limit int) Fault {
 	return Fault{}
 }
 
+// record adds an action that was answered to its episode.
 func (w *Worker) record(action Action, answer Stepped) {
 	if answer.Outcome != Ongoing {
 		delete(w.episodes, action.Episode)
