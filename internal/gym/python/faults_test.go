@@ -67,6 +67,7 @@ func TestSteps(t *testing.T) {
 		{"exception whose text is none", "class E(Exception):\n    def __str__(self): return 3\nraise E()", "a", wire.EnvError, wire.CauseException, "its text raises"},
 		{"exception with a long text", "raise ValueError('é' * 10_000)", "a", wire.EnvError, wire.CauseException, "…"},
 		{"exception with a surrogate", "raise ValueError('\\ud800')", "a", wire.EnvError, wire.CauseException, "ValueError: ?"},
+		{"exception with an address", "raise ValueError([object(), object()])", "a", wire.EnvError, wire.CauseException, "ValueError: [<object object at 0x…>, <object object at 0x…>]"},
 		{"the platform's own fault", "from spade_worker.faults import Fault\nraise Fault('timeout', 'x', 'solved')", "a", wire.EnvError, wire.CauseException, "Fault: x"},
 		{"memory", "'x' * (1 << 60)", "a", wire.EnvError, wire.CauseMemory, "MemoryError"},
 		{"recursion", "deeper(0)", "a", wire.EnvError, wire.CauseRecursion, "RecursionError"},

@@ -90,7 +90,13 @@ def describe(error):
         text = str(error)
     except BaseException:
         return name + ": <its text raises an exception>"
-    return name + ": " + text if text else name
+    return name + ": " + without_addresses(text) if text else name
+
+
+def without_addresses(text):
+    """The text of an exception is part of events, which must not differ from one process to the next."""
+    first, *rest = text.split(" at 0x")
+    return first + "".join([" at 0x…" + part.lstrip("0123456789abcdef") for part in rest])
 
 
 class Reporter:
