@@ -40,7 +40,7 @@ def make(name, version, seeds, **options):
         META = {"title": "%s of TextArena" % name, "kind": "game", "max_steps": _LIMIT}
         _game, _spec, _seeds = game, spec, tuple(seeds)
 
-    if game not in solvers.SOLVERS:
+    if not solvers.solves(game, spec.kwargs):
         Env.solve = None
     _class(spec)  # fails here, when the source is loaded
     return Env
@@ -101,7 +101,8 @@ class _Env:
         return {"actions": listed(self._env)} if listed else {}
 
     def _plan(self):
-        return list(_solution(self._spec.id, self._seed)) if self._game in solvers.SOLVERS else []
+        solved = solvers.solves(self._game, self._spec.kwargs)
+        return list(_solution(self._spec.id, self._seed)) if solved else []
 
     def _start(self):
         return _start(self._spec, self._seed)

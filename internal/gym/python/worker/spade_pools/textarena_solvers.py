@@ -4,8 +4,12 @@ They look at what the game hides from its player, and may play the game that the
 the moves of the games that have few, whether or not each can be made just then.
 """
 
+import copy
 import itertools
+import random
 from collections import deque
+
+_FOUR = ("up", "down", "left", "right")
 
 
 def _guess_the_number(env):
@@ -63,12 +67,15 @@ def _frozen_lake(env):
 
 
 def _crosswords(env):
+    """A letter an action, or as many as the game's limit of turns asks for."""
     state = env.state.game_state
-    return [
+    letters = [
         "[%d %d %s]" % (row, column, letter)
         for row, line in enumerate(state["solution"]) for column, letter in enumerate(line)
         if state["board"][row][column] == "_"
     ]
+    each = -(-len(letters) // env.max_turns)
+    return [" ".join(letters[start:start + each]) for start in range(0, len(letters), each)]
 
 
 def _cryptarithm(env):
@@ -216,14 +223,17 @@ def _three_card_monte(env):
 
 
 def _set(env):
-    """A Set a turn, for as long as the board has one."""
-    actions, done = [], False
-    while not done and len(actions) < 40:
-        board = env.state.game_state["board"]
-        chosen = next((
+    """A Set a turn. Where the board has none, the game deals three cards more before it looks at the action."""
+    def find(board):
+        return next((
             trio for trio in itertools.combinations(range(len(board)), 3)
             if all(len({board[index][part] for index in trio}) != 2 for part in range(4))
-        ), (0, 1, 2))
+        ), None)
+
+    actions, done = [], False
+    while not done and len(actions) < 40:
+        board, deck = env.state.game_state["board"], env.state.game_state["deck"]
+        chosen = find(board) or find(board + deck[:-4:-1]) or (0, 1, 2)
         actions.append("[%s]" % ", ".join(str(index + 1) for index in chosen))
         done, _ = env.step(actions[-1])
     return actions
@@ -257,6 +267,34 @@ def _rush_hour(env):
                     seen.add(after)
                     queue.append((after, step))
     return []
+
+
+def _game_2048(env):
+    """Prefers its moves in one fixed order; of all orders the first that reaches the tile before the adapter's limit."""
+    drawn = random.getstate()
+    for order in itertools.permutations(_FOUR):
+        random.setstate(drawn)
+        game, actions, done = copy.deepcopy(env), [], False
+        while not done and len(actions) < 290:
+            board = game.state.game_state["board"]
+            move = next((word for word in order if _slides(board, word)), None)
+            if move is None:
+                break
+            actions.append("[%s]" % move.capitalize())
+            done, _ = game.step(actions[-1])
+        if done and game.state.rewards[0] == 1:
+            return actions
+    return []
+
+
+def _slides(board, word):
+    """Whether a move changes anything: a tile before an empty place, or before its equal."""
+    lines = board if word in ("left", "right") else list(zip(*board))
+    for line in lines:
+        line = line if word in ("left", "up") else line[::-1]
+        if any(b and (not a or a == b) for a, b in zip(line, line[1:])):
+            return True
+    return False
 
 
 def _sokoban(env):
@@ -304,13 +342,11 @@ def _logic_puzzle(env):
 
 SOLVERS = {
     "Bandit": _bandit, "Countdown": _countdown, "Crosswords": _crosswords, "Cryptarithm": _cryptarithm,
-    "FrozenLake": _frozen_lake, "GuessTheNumber": _guess_the_number, "LightsOut": _lights_out,
+    "FrozenLake": _frozen_lake, "Game2048": _game_2048, "GuessTheNumber": _guess_the_number, "LightsOut": _lights_out,
     "LogicPuzzle": _logic_puzzle, "Mastermind": _mastermind, "Minesweeper": _minesweeper, "PegJump": _peg_jump,
     "RushHour": _rush_hour, "Secretary": _secretary, "Set": _set, "Sokoban": _sokoban, "Sudoku": _sudoku,
     "ThreeCardMonte": _three_card_monte, "TowerOfHanoi": _tower_of_hanoi,
 }
-
-_FOUR = ("up", "down", "left", "right")
 
 
 def _boxes(words):
@@ -336,3 +372,8 @@ ACTIONS = {
     "ThreeCardMonte": lambda env: _boxes(range(env.num_cups)),
     "TowerOfHanoi": lambda env: ["[%s %s]" % move for move in itertools.permutations("ABC", 2)],
 }
+
+
+def solves(game, options):
+    """Whether there is a reference solution: a high tile takes longer than an episode may."""
+    return game in SOLVERS and not (game == "Game2048" and options["target_tile"] > 128)
