@@ -47,7 +47,7 @@ class Corridor(gymnasium.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.at, self.wind = 5, self.np_random.uniform(-1, 1)
-        return self.observe(), {"mask": np.array([True, False]), "object": object()}
+        return self.observe(), {"mask": np.array([True, False]), "object": object(), "actions": np.array([1, 2])}
 
     def step(self, action):
         assert isinstance(action, (int, np.integer))
@@ -100,6 +100,10 @@ func TestGymnasium(t *testing.T) {
 	}
 	if _, steps := play(t, driver, corridor, "-1", "-1"); steps[1].Outcome != wire.Failed || steps[1].Return != 0 || *steps[1].Verify != 0 {
 		t.Errorf("%+v", steps[1])
+	}
+	masked := strings.Replace(corridor, `"mask": np.array([True, False])`, `"action_mask": np.array([1, 0, 1], dtype=np.int8)`, 1)
+	if started, _ := play(t, driver, masked); strings.Join(started.Actions, " ") != "-1 1" {
+		t.Errorf("actions %v", started.Actions)
 	}
 	// At the limit of steps the return is what the range makes of nothing.
 	short := strings.Replace(corridor, "return_range = (-1, 1)", `META = {"title": "Corridor", "kind": "game", "max_steps": 2, "return_range": [-1, 1]}`, 1)

@@ -114,6 +114,9 @@ class Gymnasium(Objects):
                 told[str(name)] = canonical(simple(value))[2]
             except Malformed:
                 continue  # the agent does not see it anyway
+        listed = told.get("actions")
+        if not isinstance(listed, list) or not all(isinstance(action, str) for action in listed):
+            told.pop("actions", None)  # it means something else there
         space = self.instance.action_space
         if sort(space) == "Discrete" and int(space.n) <= MAX_LISTED and "actions" not in told:
             start, mask = int(space.start), told.get("action_mask")
