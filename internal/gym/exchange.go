@@ -15,7 +15,8 @@ const (
 )
 
 // verb is one of the two calls that come in batches: how a call is written, how its answer is read, which episode each
-// belongs to, the answer that stands for a fault, and what an answer changes in the worker's books.
+// belongs to, the answer that stands for a fault, and what an answer changes in the worker's books, which gives
+// the answer to tell.
 type verb[Q, A any] struct {
 	kind    wire.Kind
 	encode  func(*wire.Encoder, Q)
@@ -25,7 +26,7 @@ type verb[Q, A any] struct {
 	size    func(Q) int
 	faulty  func(Q, Fault) A
 	flagged func(*A)
-	settle  func(*Worker, Q, A)
+	settle  func(*Worker, Q, A) A
 }
 
 var (

@@ -61,7 +61,7 @@ func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 // was answered before the process died is a part of them.
 func (r *recovery[Q, A]) settle() {
 	for ; r.settled < len(r.answers); r.settled++ {
-		r.v.settle(r.w, r.calls[r.settled], r.answers[r.settled])
+		r.answers[r.settled] = r.v.settle(r.w, r.calls[r.settled], r.answers[r.settled])
 	}
 }
 

@@ -36,6 +36,7 @@ type history struct {
 	reset   Reset
 	actions []string
 	hash    string
+	total   float64 // of the rewards
 }
 
 // Meta returns what the environment says about itself.
@@ -135,10 +136,11 @@ func (w *Worker) Reset(ctx context.Context, resets []Reset) ([]Started, error) {
 }
 
 // begin opens an episode that has begun.
-func (w *Worker) begin(reset Reset, answer Started) {
+func (w *Worker) begin(reset Reset, answer Started) Started {
 	if answer.Outcome == Ongoing {
 		w.episodes[answer.Episode] = &history{reset: reset, hash: answer.StateHash}
 	}
+	return answer
 }
 
 func (w *Worker) checkResets(resets []Reset) error {
@@ -205,15 +207,22 @@ func checkAction(text string, limit int) Fault {
 	return Fault{}
 }
 
-// record adds an action that was answered to its episode.
-func (w *Worker) record(action Action, answer Stepped) {
+// record adds an action that was answered to its episode, and returns the answer as far as it can be believed.
+func (w *Worker) record(action Action, answer Stepped) Stepped {
+	h := w.episodes[action.Episode]
+	if h == nil {
+		return answer // it ended without an answer of its own
+	}
+	if reason := h.contradiction(answer, w.meta.MaxSteps); reason != "" {
+		answer = Stepped{Episode: action.Episode, Fault: Fault{Outcome: EnvError, Cause: wire.CauseProtocol, Error: reason}}
+	}
 	if answer.Outcome != Ongoing {
 		delete(w.episodes, action.Episode)
-		return
+		return answer
 	}
-	h := w.episodes[action.Episode]
 	h.actions = append(h.actions, action.Text)
-	h.hash = answer.StateHash
+	h.hash, h.total = answer.StateHash, answer.Return
+	return answer
 }
 
 // Drop forgets episodes that nobody will play on, and frees their numbers.

@@ -41,7 +41,7 @@ func lies() map[string]struct {
 			s.Observation += fmt.Sprint(os.Getpid())
 		})},
 		"endless":     {gate.StageRun, "goes on after its end", step(func(s *wire.Stepped) { *s = ongoing(s) })},
-		"no verdict":  {gate.StageVerify, "verify said nothing", step(func(s *wire.Stepped) { s.Verify = nil })},
+		"no verdict":  {gate.StageRun, "an outcome without a verdict", step(func(s *wire.Stepped) { s.Verify = nil })},
 		"all solved":  {gate.StageRun, "an outcome before the end", step(func(s *wire.Stepped) { s.Fault = solved })},
 		"full return": {gate.StageRun, "the rewards add up to 0", step(func(s *wire.Stepped) { s.Return = 1 })},
 		"return of 2": {gate.StageRun, "outside [0, 1]", step(func(s *wire.Stepped) {
