@@ -101,6 +101,12 @@ func small(t *testing.T, command []string) config.Loaded {
 	return l
 }
 
+// withPython is for runs that play Python: what its full sandbox needs is not allowed everywhere, and has tests of its own.
+func withPython(l config.Loaded) config.Loaded {
+	l.Sandbox.Tier = "limits"
+	return l
+}
+
 // play runs a run on servers, compares the warehouse with the log, and closes what it opened.
 func play(t *testing.T, l config.Loaded, at Endpoints) Summary {
 	t.Helper()

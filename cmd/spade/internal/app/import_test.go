@@ -43,7 +43,7 @@ func entries() []pools.Entry {
 // importing opens services on servers and imports entries; broken off, when after is positive, after that many verdicts.
 func importing(t *testing.T, l config.Loaded, at Endpoints, in Import, after int) (Imported, error) {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
 	defer func() { must(t, s.Close(context.WithoutCancel(t.Context()))) }()
@@ -69,7 +69,7 @@ func importing(t *testing.T, l config.Loaded, at Endpoints, in Import, after int
 }
 
 func TestAnImportIsTheSameWhateverInterruptsIt(t *testing.T) {
-	l := small(t, nil)
+	l := withPython(small(t, nil))
 	l.Workers = 1
 	in := Import{Name: "pool", Seed: 1, Entries: entries()}
 	want, err := importing(t, l, servers(t, t.TempDir()), in, 0)
@@ -143,8 +143,8 @@ func drawing(t *testing.T, l config.Loaded, at Endpoints, digest string) Summary
 				if name == "mute.star" && m.GetArm() != "plain" {
 					t.Errorf("mute.star is played in the %s arm", m.GetArm())
 				}
-				if ev.Observed.GetSandboxTier() == "" {
-					t.Error("an episode has no sandbox tier")
+				if tier := ev.Observed.GetSandboxTier(); tier != "limits" {
+					t.Errorf("an episode in sandbox tier %q", tier)
 				}
 			case *spadepb.BatchBuilt:
 				if m.GetRole() != "agent" {
@@ -161,7 +161,7 @@ func drawing(t *testing.T, l config.Loaded, at Endpoints, digest string) Summary
 }
 
 func TestRunsOnAFixedPoolAreAlike(t *testing.T) {
-	l := small(t, plugin(t))
+	l := withPython(small(t, plugin(t)))
 	l.Run.Name, l.Run.Designer, l.Run.Designs = "drawn", "fixed:pool", 4
 	in := Import{Name: "pool", Seed: 1, Entries: entries()}
 	var first Summary

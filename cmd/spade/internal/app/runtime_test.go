@@ -21,7 +21,7 @@ import (
 // same, byte for byte, and only the designs say another runtime. A suite's tasks are played in the language they are written
 // in.
 func TestBothRuntimesPlayAlike(t *testing.T) {
-	l := small(t, plugin(t))
+	l := withPython(small(t, plugin(t)))
 	l.Run.Name, l.Run.Suites = "runtimes", []string{twoLanguages(t)}
 	logs := map[string][]string{}
 	for _, runtime := range []string{"starlark", "python"} {
