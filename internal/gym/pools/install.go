@@ -34,9 +34,8 @@ func Install(ctx context.Context, cfg Config, name string, set Settings) (string
 	if err != nil {
 		return "", err
 	}
-	if minor < s.pythonFrom || minor > s.pythonTo {
-		return "", fmt.Errorf("%w: %s needs Python 3.%d to 3.%d, %s is 3.%d: choose another with python.interpreter or PATH",
-			ErrPython, s.name, s.pythonFrom, s.pythonTo, cfg.interpreter(), minor)
+	if err := s.fits(cfg, minor); err != nil {
+		return "", err
 	}
 	target, err := cfg.target(s, minor)
 	if err != nil {
@@ -57,6 +56,27 @@ func Install(ctx context.Context, cfg Config, name string, set Settings) (string
 		return "", fmt.Errorf("install %s: %w", s.name, err)
 	}
 	return Find(ctx, cfg, name)
+}
+
+// Fits says whether the interpreter's version is one that a set is for; the error is ErrPython when it is not.
+func Fits(ctx context.Context, cfg Config, name string) error {
+	s, known := setOf(name)
+	if !known {
+		return Known(name)
+	}
+	minor, err := cfg.pythonMinor(ctx)
+	if err != nil {
+		return err
+	}
+	return s.fits(cfg, minor)
+}
+
+func (s set) fits(cfg Config, minor int) error {
+	if minor < s.pythonFrom || minor > s.pythonTo {
+		return fmt.Errorf("%w: %s needs Python 3.%d to 3.%d, %s is 3.%d: choose another with python.interpreter or PATH",
+			ErrPython, s.name, s.pythonFrom, s.pythonTo, cfg.interpreter(), minor)
+	}
+	return nil
 }
 
 // fetch installs into a folder beside target and renames it. The caller holds the lock.
@@ -86,9 +106,10 @@ func fetch(ctx context.Context, cfg Config, s set, target string, set Settings) 
 	if err := run(ctx, set.Progress, cfg.interpreter(), "-m", "venv", tool); err != nil {
 		return fmt.Errorf("%w: make a virtual environment (Debian and Ubuntu: apt-get install python3-venv): %w", ErrPython, err)
 	}
-	// --no-deps: the list is complete, and what a package asks for beyond it is not wanted.
+	// --no-deps: the list is complete, and what a package asks for beyond it is not wanted. --ignore-requires-python: fits
+	// has judged the version, and a package that says "up to 3.12" means 3.12.1 as well.
 	if err := run(ctx, set.Progress, filepath.Join(tool, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "install",
-		"--no-input", "--no-deps", "--only-binary=:all:", "--target", filepath.Join(ready, "site-packages"), "--requirement", list); err != nil {
+		"--no-input", "--no-deps", "--ignore-requires-python", "--only-binary=:all:", "--target", filepath.Join(ready, "site-packages"), "--requirement", list); err != nil {
 		return fmt.Errorf("pip: %w", err)
 	}
 	if err := os.RemoveAll(filepath.Join(ready, "site-packages", "bin")); err != nil {

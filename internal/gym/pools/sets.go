@@ -19,19 +19,37 @@ type set struct {
 	// adapter is the module in spade_pools.
 	adapter string
 	licence string
-	// megabytes is about what is fetched and what is then on disk.
+	// fetched and installed are about how many megabytes cross the network and are then on disk.
 	fetched, installed int
 	// python is the range of minor versions of Python 3 that the lock is for.
 	pythonFrom, pythonTo int
 }
 
 var sets = []set{
-	{name: "gymnasium", distribution: "gymnasium", adapter: "gymnasium_pool", licence: "MIT", fetched: 18, installed: 75, pythonFrom: 10, pythonTo: 13},
-	{name: "reasoning-gym", distribution: "reasoning_gym", adapter: "reasoning_pool", licence: "Apache-2.0", fetched: 50, installed: 205, pythonFrom: 10, pythonTo: 13},
-	{name: "bfcl", distribution: "bfcl_eval", adapter: "bfcl_pool", licence: "Apache-2.0", fetched: 2, installed: 21, pythonFrom: 10, pythonTo: 13},
-	{name: "gem", distribution: "gem_llm", adapter: "gem_pool", licence: "Apache-2.0", fetched: 18, installed: 80, pythonFrom: 10, pythonTo: 13},
-	{name: "textarena", distribution: "textarena", adapter: "textarena_pool", licence: "MIT", fetched: 20, installed: 85, pythonFrom: 10, pythonTo: 13},
-	{name: "verifiers", distribution: "verifiers", adapter: "verifiers_pool", licence: "MIT", fetched: 30, installed: 180, pythonFrom: 11, pythonTo: 13},
+	{
+		name: "gymnasium", distribution: "gymnasium", adapter: "gymnasium_pool", licence: "MIT",
+		fetched: 17, installed: 78, pythonFrom: 10, pythonTo: 13,
+	},
+	{
+		name: "reasoning-gym", distribution: "reasoning_gym", adapter: "reasoning_pool", licence: "Apache-2.0",
+		fetched: 33, installed: 205, pythonFrom: 10, pythonTo: 13,
+	},
+	{
+		name: "bfcl", distribution: "bfcl_eval", adapter: "bfcl_pool", licence: "Apache-2.0",
+		fetched: 3, installed: 21, pythonFrom: 10, pythonTo: 13,
+	},
+	{
+		name: "textarena", distribution: "textarena", adapter: "textarena_pool", licence: "MIT",
+		fetched: 18, installed: 81, pythonFrom: 10, pythonTo: 13,
+	},
+	{
+		name: "gem", distribution: "gem_llm", adapter: "gem_pool", licence: "Apache-2.0",
+		fetched: 17, installed: 74, pythonFrom: 10, pythonTo: 12,
+	},
+	{
+		name: "verifiers", distribution: "verifiers", adapter: "verifiers_pool", licence: "MIT",
+		fetched: 27, installed: 178, pythonFrom: 11, pythonTo: 13,
+	},
 }
 
 // Names are the package sets in the order in which they are listed for people.
