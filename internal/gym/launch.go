@@ -87,15 +87,29 @@ func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
 	}
 	starter := p.starter
 	p.mu.Unlock()
-	proc, err := starter.start(ctx, s.begin)
-	if err != nil {
-		return nil, err
+	for attempt := 0; ; attempt++ {
+		proc, err := starter.start(ctx, s.begin)
+		if err != nil {
+			return nil, err
+		}
+		err = p.greeted(ctx, proc)
+		if err == nil {
+			return proc, nil
+		}
+		var death *deathError
+		if attempt > 0 || !errors.As(err, &death) {
+			return nil, err
+		}
 	}
+}
+
+// greeted waits for a fresh process to be ready, and closes one that is not.
+func (p *Pool) greeted(ctx context.Context, proc *proc) error {
 	defer proc.interruptible(ctx)()
 	if err := proc.greet(ctx, greetTimeout); err != nil {
-		return nil, errors.Join(fmt.Errorf("fresh worker: %w", err), proc.close())
+		return errors.Join(fmt.Errorf("fresh worker: %w", err), proc.close())
 	}
-	return proc, nil
+	return nil
 }
 
 // starlarkEnv is a Starlark worker's whole environment. Most workers live for less than the program takes to start, and

@@ -46,7 +46,8 @@ func (p *Pool) beginPython(l launch) (start, error) {
 	t, _ := pythonTierOf(p.cfg.Sandbox)
 	memory := p.cfg.MemoryBytes + pythonBase
 	s := start{
-		env: []string{"GOGC=off", "GOMAXPROCS=1"}, layers: t.require, python: true, memory: memory, cpu: p.cfg.CPUTime,
+		// The stage must not need a thread once it has limits, so nothing may interrupt it.
+		env: []string{"GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, layers: t.require, python: true, memory: memory, cpu: p.cfg.CPUTime,
 		hello: &wire.Hello{
 			Require: uint32(t.require), Want: uint32(t.want),
 			MemoryBytes: memory, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: pythonFiles,

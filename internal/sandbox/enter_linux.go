@@ -74,7 +74,7 @@ func openProgram(path string) (int, error) {
 	return number, unix.Close(fd)
 }
 
-// limit takes on the limits of the process. The descriptors that are not kept are closed when the program is executed, for
+// limit takes on the limits of the process but those on memory and threads. The descriptors that are not kept are closed when the program is executed, for
 // until then the Go runtime may use its own.
 func (p Program) limit(fd int) error {
 	if p.Layers.Has(Descriptors) {
@@ -88,14 +88,11 @@ func (p Program) limit(fd int) error {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: p.ScratchBytes, unix.RLIMIT_MSGQUEUE: 0, unix.RLIMIT_MEMLOCK: 0}
 	for which, value := range map[int]uint64{
 		unix.RLIMIT_CPU: p.CPUSeconds, unix.RLIMIT_STACK: p.StackBytes,
-		unix.RLIMIT_NOFILE: min(p.OpenFiles, uint64(fd)), unix.RLIMIT_NPROC: p.threadLimit(),
+		unix.RLIMIT_NOFILE: min(p.OpenFiles, uint64(fd)),
 	} {
 		if value > 0 {
 			limits[which] = value
 		}
-	}
-	if p.MemoryBytes > 0 {
-		limits[unix.RLIMIT_DATA] = p.MemoryBytes
 	}
 	for which, value := range limits {
 		if err := lower(which, value); err != nil {
@@ -166,12 +163,32 @@ func (p Program) become(fd int, have Layer) error {
 	if err != nil {
 		return err
 	}
-	unix.Umask(0o077)
+	var f filter
 	if p.Layers.Has(Seccomp) {
 		if auditArch == 0 {
 			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: unix.ENOTSUP}
 		}
-		if err := interpreterFilter(uint32(unix.Getpid()), uint32(fd)).install(); err != nil {
+		f = interpreterFilter(uint32(unix.Getpid()), uint32(fd))
+	}
+	unix.Umask(0o077)
+	threads := p.threadLimit()
+	// This process may hold more than the program is to have, so that from here on nothing may need memory or a thread: there
+	// are no calls that the scheduler hears of, and no other goroutines.
+	if p.Layers.Has(Rlimits) {
+		for _, l := range [...]struct {
+			which int
+			value uint64
+		}{{unix.RLIMIT_DATA, p.MemoryBytes}, {unix.RLIMIT_NPROC, threads}} {
+			if l.value == 0 {
+				continue
+			}
+			if err := lower(l.which, l.value); err != nil {
+				return &MissingError{Layer: Rlimits, Remedy: Remedy(Rlimits), Err: err}
+			}
+		}
+	}
+	if f != nil {
+		if err := f.install(); err != nil {
 			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: err}
 		}
 	}

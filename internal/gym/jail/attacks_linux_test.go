@@ -517,7 +517,7 @@ func TestAttacks(t *testing.T) {
 					continue
 				}
 				got := a.run(t, bare|l)
-				if !strings.HasPrefix(got, "denied: ") && !(a.dies && strings.HasPrefix(got, "died: ")) {
+				if !strings.HasPrefix(got, "denied: ") && !(a.dies && strings.HasPrefix(got, "died: ")) || strings.Contains(got, "fatal error") {
 					t.Errorf("with %s: %q", l, got)
 				}
 			}
@@ -559,7 +559,8 @@ func (a attack) run(t *testing.T, layers sandbox.Layer) string {
 	case got.results != "":
 		return "set-up: " + got.results
 	case got.out == "" && (!got.state.Exited() || !got.state.Success()):
-		return "died: " + got.state.String() + " " + got.err
+		first, _, _ := strings.Cut(got.err, "\n")
+		return "died: " + got.state.String() + " " + first
 	}
 	return strings.TrimSpace(got.out)
 }

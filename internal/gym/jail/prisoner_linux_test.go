@@ -143,7 +143,7 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", Command, argument)
 	cmd.SysProcAttr = sandbox.ProcessAttr(p.layers)
 	cmd.SysProcAttr.Pdeathsig = 0 // the thread that starts it may end before
-	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.Env = []string{"GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	var out, errs, results bytes.Buffer
