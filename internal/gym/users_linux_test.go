@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -31,7 +30,8 @@ func TestWithoutNamespaces(t *testing.T) {
 		sandboxtest.Rerun(t, "^TestWithoutNamespaces$", nil, deniedVariable+"=1")
 		return
 	}
-	if err := denyNamespaces(); err != nil {
+	denied := map[uint32]unix.Errno{unix.SYS_UNSHARE: unix.EPERM, unix.SYS_CLONE3: unix.ENOSYS}
+	if err := sandboxtest.Deny(denied, unix.CLONE_NEWUSER); err != nil {
 		t.Fatal(err)
 	}
 	p := newPool(t, Config{})
@@ -56,38 +56,32 @@ func TestWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// denyNamespaces does to this process what a container engine's profile does: new namespaces are refused with EPERM.
-func denyNamespaces() error {
-	const offNr, offFlags = 0, 16
-	load := func(at uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+// On a kernel of before 2020 the sandbox is made by older calls, without Landlock, and says so.
+func TestOnAnOldKernel(t *testing.T) {
+	if os.Getenv(deniedVariable) == "" {
+		sandboxtest.Rerun(t, "^TestOnAnOldKernel$", nil, deniedVariable+"=1")
+		return
 	}
-	ret := func(action uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+	missing := map[uint32]unix.Errno{unix.SYS_CLONE3: unix.ENOSYS}
+	for _, nr := range []uint32{
+		unix.SYS_MOUNT_SETATTR, unix.SYS_CLOSE_RANGE, unix.SYS_OPENAT2, unix.SYS_FACCESSAT2, unix.SYS_PIDFD_OPEN,
+		unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF,
+	} {
+		missing[nr] = unix.ENOSYS
 	}
-	equal := func(value uint32, jf uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: jf, K: value}
+	if err := sandboxtest.Deny(missing, 0); err != nil {
+		t.Fatal(err)
 	}
-	const eperm, enosys = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-	f := []unix.SockFilter{
-		load(offNr),
-		equal(unix.SYS_UNSHARE, 1), ret(eperm),
-		equal(unix.SYS_CLONE3, 1), ret(enosys),
-		equal(unix.SYS_CLONE, 4), load(offFlags),
-		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: unix.CLONE_NEWUSER},
-		equal(0, 1), ret(unix.SECCOMP_RET_ALLOW),
-		// Reached by a clone with the flag, and by every other call, whose number is then in the accumulator.
-		equal(unix.CLONE_NEWUSER, 1), ret(eperm),
-		ret(unix.SECCOMP_RET_ALLOW),
+	p := newPool(t, Config{})
+	if p.Tier() != SandboxFull+"-no-landlock" {
+		t.Errorf("tier %q", p.Tier())
 	}
-	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
+	got, _ := stepPython(t, p, countingPython)
+	if tier := p.TierOf(RuntimePython); got.Observation != "1 of 5" || !strings.HasPrefix(tier, TierPython) || !strings.HasSuffix(tier, "-no-landlock") {
+		t.Errorf("got %+v in %s", got, tier)
 	}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
-		uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return errno
+	got, _ = stepPython(t, p, inPythonStep("open(__import__('os').__file__, 'a')"))
+	if got.Outcome != EnvError || !strings.Contains(got.Error, "Read-only file system") && !strings.Contains(got.Error, "PermissionError") {
+		t.Errorf("a mount is not read-only: %+v", got)
 	}
-	return nil
 }
