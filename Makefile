@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn demo test-clients clean
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn demo test-clients test-envs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ test-clients: engine ## run other people's clients against the embedded servers:
 	npm ci --silent --no-audit --no-fund --prefix test/clients/clickhouse
 	npm ci --silent --no-audit --no-fund --prefix test/clients/qdrant
 	SPADE_TEST_CLIENTS=1 $(GO) test -count=1 -timeout 10m ./test/clients/...
+
+test-envs: build ## install other people's environments and put them through the sandbox and the gate
+	@.ci/test-envs
 
 clean: ## remove what was built; data folders stay
 	rm -rf $(BIN) $(BUILD)
