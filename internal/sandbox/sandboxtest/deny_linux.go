@@ -46,7 +46,8 @@ func ifEqual(value uint32, otherwise uint8) unix.SockFilter {
 // cloneWith refuses a clone with any of the flags.
 func cloneWith(flags uint32) []unix.SockFilter {
 	return []unix.SockFilter{
-		ifEqual(unix.SYS_CLONE, 5), load(offFlags), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: flags},
+		ifEqual(unix.SYS_CLONE, 5), load(offFlags),
+		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: flags},
 		ifEqual(0, 1), ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
 	}
 }
