@@ -471,7 +471,7 @@ func TestRefusesWhatItCannotConfine(t *testing.T) {
 
 // Where no limit of the kernel holds, the watchdog does.
 func TestWatchdog(t *testing.T) {
-	p := newPool(t, Config{Sandbox: SandboxNone, MemoryBytes: 64 << 20})
+	p := newPool(t, Config{Sandbox: SandboxNone, MemoryBytes: 64 << 20, CallTimeout: time.Minute}) // its collector works hard at the limit
 	began := time.Now()
 	got := oneStep(t, p, inStep(t, "x = [[i] * 100000 for i in range(100000)]"), "up")
 	if got.Outcome != EnvError || got.Cause != wire.CauseMemory {
