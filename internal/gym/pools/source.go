@@ -26,11 +26,11 @@ func entrySource(s set, version string, e listed) (gym.Source, error) {
 	if err != nil {
 		return gym.Source{}, fmt.Errorf("options of %s:%s: %w", s.name, e.Name, err)
 	}
-	code := fmt.Sprintf(`# %s of %s %s
+	code := fmt.Sprintf(`# %s of %s %s (%s)
 from spade_pools.%s import make
 
 Env = make(%s, version=%s, seeds=(%d, %d)%s)
-`, e.Name, s.distribution, version, s.adapter, quote(e.Name), quote(version), e.Seeds[0], e.Seeds[1], options)
+`, e.Name, s.distribution, version, s.licence, s.adapter, quote(e.Name), quote(version), e.Seeds[0], e.Seeds[1], options)
 	return gym.Source{Runtime: gym.RuntimePython, Package: s.name, Code: code}, nil
 }
 

