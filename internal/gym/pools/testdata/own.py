@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 
-from spade_pools import base, reasoning_words, satisfy, trees  # noqa: E402
+from spade_pools import base, inert, reasoning_words, satisfy, trees  # noqa: E402
 
 
 class Satisfy(unittest.TestCase):
@@ -100,6 +100,22 @@ class Words(unittest.TestCase):
             ("1 2 3 4 5 6 7 8 9 1 2 3 4", "0 1 2 3 4 5 6 7 8 9 1 2 3 4", True),
         ):
             self.assertEqual(reasoning_words.holds(words(question), words(answer)), want, question)
+
+
+class Inert(unittest.TestCase):
+    def test_what_a_scorer_may_evaluate(self):
+        for name, answer, want in (
+            ("countdown", "(3 + 4) * 2 - 1/5", True), ("countdown", "__import__('os')", False), ("countdown", "open(1)", False),
+            ("puzzle24", "6 / (1 - 3 / 4)", True), ("puzzle24", "(lambda: 1)()", False), ("puzzle24", "1 .real", False),
+            ("simple_integration", "3*x**2/2 + sin(x) + C", True), ("simple_integration", "x.__class__", False),
+            ("simple_integration", "x[0]", False), ("polynomial_multiplication", "2*y**2 - 3*y", True),
+            ("polynomial_multiplication", "exec", False), ("polynomial_multiplication", "f'{1}'", False),
+            ("spiral_matrix", "[1, 2, 3]", True), ("spiral_matrix", "1 2 3", True), ("spiral_matrix", "print(1)", False),
+            ("binary_matrix", "[[0, 1], [1, 0]]", True), ("n_queens", "_ Q\nQ _", True), ("n_queens", "[1][0]()", False),
+            ("string_insertion", "['A', 'B']", True), ("string_insertion", "ABCD", True), ("string_insertion", "A.B", False),
+            ("leg_counting", "print(1)", True),  # its scorer evaluates nothing
+        ):
+            self.assertEqual(inert.inert(name, answer), want, (name, answer))
 
 
 unittest.main(argv=["own"])

@@ -10,7 +10,10 @@ import types
 
 from . import life, satisfy, trees
 from .absent import stand_in
-from .base import Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, plain, unit
+from .base import (
+    Generators, PoolError, catalogue, check_version, digest, entry, fold, installed_version, missing, plain, unit,
+)
+from .inert import inert
 from .reasoning_words import holds, words
 
 stand_in("drawsvg", "rich", "rich.panel", "rich.table", "rich.text")
@@ -109,7 +112,7 @@ class _Env:
     def step(self, action):
         self._answer = action.strip()
         with self._generators:
-            score = unit(self._dataset.score_answer(self._answer, self._item))
+            score = self._score(self._dataset, self._item)
         return "", score, True, False, {}
 
     def verify(self):
@@ -118,7 +121,10 @@ class _Env:
             return 0.0
         with Generators(self._seed):
             dataset, item = self._build()
-            return unit(dataset.score_answer(self._answer, item))
+            return self._score(dataset, item)
+
+    def _score(self, dataset, item):
+        return unit(dataset.score_answer(self._answer, item)) if inert(self._name, self._answer) else 0.0
 
     def hint(self):
         """The dataset's answer. Where the question holds parts of it, each character with its place: the secret is which."""
