@@ -123,6 +123,10 @@ class Generators:
         self._write(self._outside)
         self._outside = None
 
+    def adopt(self, other):
+        """Goes on from where another stands."""
+        self._states = other._states
+
     def state(self):
         return digest([self._states[0], [plain(part) for part in self._states[1] or ()]]) if self._states else None
 

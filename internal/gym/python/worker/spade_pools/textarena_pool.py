@@ -1,6 +1,7 @@
 """TextArena: its single-player games, with the game's own messages as observations."""
 
 import contextlib
+import copy
 import functools
 import importlib
 import importlib.util
@@ -26,6 +27,8 @@ _VARIANTS = ("-raw", "-train")
 _LIMIT = 300
 # A game whose rewards are not within [0, 1], and what its best is.
 _SCALE = {"Set": 20.0}
+# Games that look for a puzzle when they begin, for a second or more.
+_SLOW = ("RushHour", "Sokoban")
 
 
 def make(name, version, seeds, **options):
@@ -51,8 +54,9 @@ class _Env:
         self._seed = fold(seed, self._seeds)
         self._generators = Generators(self._seed)
         self._actions, self._paid, self._over = [], 0.0, False
-        with self._generators, _quiet():
-            self._env = self._start()
+        with _quiet():
+            self._env = _started(self._spec, self._seed, self._generators)
+        with self._generators:
             self._first = self._messages()
         return self._first, self._info()
 
@@ -69,8 +73,10 @@ class _Env:
 
     def verify(self):
         """What a new game of the same seed pays for the same actions."""
-        with Generators(self._seed), _quiet():
-            env = self._start()
+        generators = Generators(self._seed)
+        with _quiet():
+            env = _started(self._spec, self._seed, generators)
+        with generators, _quiet():
             for action in self._actions:
                 if env.step(action)[0]:
                     return self._reward(env)
@@ -89,9 +95,8 @@ class _Env:
     def state(self):
         state = self._env.state
         return {
-            "game": plain(state.game_state), "own": plain({
-                key: value for key, value in vars(self._env).items() if key not in ("state", "word_list", "dictionary")
-            }),
+            "game": plain(state.game_state),
+            "own": plain({key: _short(value) for key, value in vars(self._env).items() if key != "state"}),
             "turn": state.turn, "done": state.done, "rewards": plain(state.rewards), "errors": state.error_count,
             "generator": self._generators.state(), "actions": len(self._actions),
         }
@@ -103,9 +108,6 @@ class _Env:
     def _plan(self):
         solved = solvers.solves(self._game, self._spec.kwargs)
         return list(_solution(self._spec.id, self._seed)) if solved else []
-
-    def _start(self):
-        return _start(self._spec, self._seed)
 
     def _reward(self, env):
         """The game's reward, cut to [0, 1]: a forbidden move that ends a game is -1 in TextArena."""
@@ -133,12 +135,37 @@ def _start(spec, seed):
     return env
 
 
+def _started(spec, seed, generators):
+    """A game right after its reset, and the generators as it left them. What is slow to make is made once a seed."""
+    if _game(spec) in _SLOW:
+        env, after = _pristine(spec.id, seed)
+        generators.adopt(after)
+        return copy.deepcopy(env)
+    with generators:
+        return _start(spec, seed)
+
+
+@functools.lru_cache(maxsize=64)
+def _pristine(name, seed):
+    generators = Generators(seed)
+    with generators, _quiet():
+        return _start(ENV_REGISTRY[name], seed), generators
+
+
+def _short(value):
+    """A game's own attribute, for its state: a table that is longer than any board does not change."""
+    return len(value) if isinstance(value, (dict, frozenset, list, set, tuple)) and len(value) > 1000 else value
+
+
 @functools.lru_cache(maxsize=64)
 def _solution(name, seed):
     """The solution of a seed, kept because hint and solve are asked for it in every episode."""
     spec = ENV_REGISTRY[name]
-    with Generators(seed), _quiet():
-        return tuple(solvers.SOLVERS[_game(spec)](_start(spec, seed)))
+    generators = Generators(seed)
+    with _quiet():
+        env = _started(spec, seed, generators)
+    with generators, _quiet():
+        return tuple(solvers.SOLVERS[_game(spec)](env))
 
 
 def _quiet():
