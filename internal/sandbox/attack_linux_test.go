@@ -328,8 +328,13 @@ func TestForeignCallsDie(t *testing.T) {
 	}
 }
 
-// evaluatesTo interprets the few instructions that the filter consists of, with all arguments zero.
-func evaluatesTo(f filter, arch, nr, want uint32) bool {
+// evaluatesTo interprets the few instructions that the filter consists of; arguments that are not given are zero.
+func evaluatesTo(f filter, arch, nr, want uint32, args ...uint64) bool {
+	words := map[uint32]uint32{offNr: nr, offArch: arch}
+	for i, arg := range args {
+		at := uint32(offArgs + 8*i)
+		words[at], words[at+4] = uint32(arg), uint32(arg>>32)
+	}
 	var acc uint32
 	for pc := 0; pc < len(f); pc++ {
 		in := f[pc]
@@ -342,7 +347,7 @@ func evaluatesTo(f filter, arch, nr, want uint32) bool {
 		}
 		switch in.Code {
 		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
-			acc = map[uint32]uint32{offNr: nr, offArch: arch}[in.K]
+			acc = words[in.K]
 		case unix.BPF_ALU | unix.BPF_AND | unix.BPF_K:
 			acc &= in.K
 		case unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K:
@@ -354,6 +359,58 @@ func evaluatesTo(f filter, arch, nr, want uint32) bool {
 		}
 	}
 	return false
+}
+
+// A program is executed once, by an address that only its first stage knew; whoever guesses has one guess.
+func TestExecutesByOneAddressOnly(t *testing.T) {
+	const path = 0x12_3456_789a
+	f := interpreterFilter(1, path)
+	for name, tt := range map[string]struct {
+		nr, want uint32
+		args     []uint64
+	}{
+		"the address":       {unix.SYS_EXECVEAT, retAllow, []uint64{7, path, 1, 1, unix.AT_EMPTY_PATH}},
+		"its low half":      {unix.SYS_EXECVEAT, retKill, []uint64{7, path & (1<<32 - 1), 1, 1, unix.AT_EMPTY_PATH}},
+		"its high half":     {unix.SYS_EXECVEAT, retKill, []uint64{7, path + 1, 1, 1, unix.AT_EMPTY_PATH}},
+		"another flag":      {unix.SYS_EXECVEAT, retKill, []uint64{7, path, 1, 1, unix.AT_EMPTY_PATH | unix.AT_SYMLINK_NOFOLLOW}},
+		"no address":        {unix.SYS_EXECVEAT, retKill, []uint64{7, 0, 1, 1, unix.AT_EMPTY_PATH}},
+		"the other call":    {unix.SYS_EXECVE, retEPERM, []uint64{path, 1, 1}},
+		"one that is usual": {unix.SYS_OPENAT, retAllow, nil},
+	} {
+		if !evaluatesTo(f, auditArch, tt.nr, tt.want, tt.args...) {
+			t.Errorf("%s: call %d with %#x is not answered by %#x", name, tt.nr, tt.args, tt.want)
+		}
+	}
+}
+
+// The address is another one each time, holds an empty text and has as many bits as can be had.
+func TestEmptyPath(t *testing.T) {
+	seen := map[uintptr]bool{}
+	var differing uintptr
+	var first uintptr
+	for range 64 {
+		at, err := emptyPath()
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := at &^ uintptr(unix.Getpagesize()-1)
+		defer func() { _, _, _ = unix.RawSyscall(unix.SYS_MUNMAP, page, uintptr(unix.Getpagesize()), 0) }()
+		if seen[at] {
+			t.Errorf("%#x twice", at)
+		}
+		if first == 0 {
+			first = at
+		}
+		seen[at] = true
+		differing |= at ^ first
+		// The kernel reads the path and executes the descriptor, which is none.
+		if _, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, ^uintptr(0), at, 0, 0, unix.AT_EMPTY_PATH, 0); errno != unix.EBADF {
+			t.Errorf("executing by %#x: %v", at, errno)
+		}
+	}
+	if differing != 1<<46-1 && differing != 1<<38-1 {
+		t.Errorf("bits that differ: %#x", differing)
+	}
 }
 
 func TestMissingLayerIsNamed(t *testing.T) {

@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programFD is the descriptor by which the program's file is executed, above every limit on descriptors that a program gets.
-const programFD = 1000
-
 // Enter confines the calling process and makes it the program. It returns only with an error. The caller must have locked
 // its goroutine to its thread, and nothing else may run in the process.
 func Enter(p Program) error {
@@ -37,11 +34,11 @@ func Enter(p Program) error {
 		}
 		have |= s.layer
 	}
-	fd, err := openProgram(p.Path)
+	fd, err := unix.Open(p.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("open %s: %w", p.Path, err)
 	}
-	if err := p.limit(fd); err != nil {
+	if err := p.limit(); err != nil {
 		return &MissingError{Layer: Descriptors | Rlimits, Remedy: Remedy(Rlimits), Err: err}
 	}
 	have |= p.Layers & (Descriptors | Rlimits)
@@ -57,26 +54,9 @@ func Enter(p Program) error {
 	return p.become(fd, have|p.Layers&Seccomp)
 }
 
-// openProgram opens the executable at a number of its own.
-func openProgram(path string) (int, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", path, err)
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return 0, err
-	}
-	number := int(min(programFD, limit.Cur-1))
-	if err := unix.Dup3(fd, number, unix.O_CLOEXEC); err != nil {
-		return 0, fmt.Errorf("move descriptor of %s: %w", path, err)
-	}
-	return number, unix.Close(fd)
-}
-
-// limit takes on the limits of the process but those on memory and threads. The descriptors that are not kept are closed when the program is executed, for
-// until then the Go runtime may use its own.
-func (p Program) limit(fd int) error {
+// limit takes on the limits of the process but those on memory and threads. The descriptors that are not kept are closed
+// when the program is executed, for until then the Go runtime may use its own.
+func (p Program) limit() error {
 	if p.Layers.Has(Descriptors) {
 		if err := closeOnExec(p.KeepDescriptors); err != nil {
 			return fmt.Errorf("mark descriptors: %w", err)
@@ -87,8 +67,7 @@ func (p Program) limit(fd int) error {
 	}
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: p.ScratchBytes, unix.RLIMIT_MSGQUEUE: 0, unix.RLIMIT_MEMLOCK: 0}
 	for which, value := range map[int]uint64{
-		unix.RLIMIT_CPU: p.CPUSeconds, unix.RLIMIT_STACK: p.StackBytes,
-		unix.RLIMIT_NOFILE: min(p.OpenFiles, uint64(fd)),
+		unix.RLIMIT_CPU: p.CPUSeconds, unix.RLIMIT_STACK: p.StackBytes, unix.RLIMIT_NOFILE: p.OpenFiles,
 	} {
 		if value > 0 {
 			limits[which] = value
@@ -159,16 +138,16 @@ func (p Program) become(fd int, have Layer) error {
 	if err != nil {
 		return err
 	}
-	empty, err := unix.BytePtrFromString("")
+	path, err := emptyPath()
 	if err != nil {
-		return err
+		return fmt.Errorf("map an empty path: %w", err)
 	}
 	var f filter
 	if p.Layers.Has(Seccomp) {
 		if auditArch == 0 {
 			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: unix.ENOTSUP}
 		}
-		f = interpreterFilter(uint32(unix.Getpid()), uint32(fd))
+		f = interpreterFilter(uint32(unix.Getpid()), uint64(path))
 	}
 	unix.Umask(0o077)
 	threads := p.threadLimit()
@@ -192,7 +171,7 @@ func (p Program) become(fd int, have Layer) error {
 			return &MissingError{Layer: Seccomp, Remedy: Remedy(Seccomp), Err: err}
 		}
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(empty)),
+	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), path,
 		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0)
 	runtime.KeepAlive(argv)
 	runtime.KeepAlive(env)

@@ -41,9 +41,9 @@ var (
 	programPrctls = []uint32{unix.PR_SET_NAME, unix.PR_GET_NAME, unix.PR_SET_VMA, unix.PR_GET_DUMPABLE}
 )
 
-// interpreterFilter is the allow-list of a program that the process pid becomes by executing the file behind fd. It may
-// have executable memory, which foreign-function interfaces need: it executes what it likes already.
-func interpreterFilter(pid, fd uint32) filter {
+// interpreterFilter is the allow-list of a program that the process pid becomes by one execution, with the path at that
+// address. It may have executable memory, which foreign-function interfaces need: it executes what it likes already.
+func interpreterFilter(pid uint32, path uint64) filter {
 	f := begin()
 	f.always(allowed)
 	f.always(allowedArch)
@@ -58,7 +58,7 @@ func interpreterFilter(pid, fd uint32) filter {
 	f.when(unix.SYS_PRLIMIT64, readsLimits)
 	f.when(unix.SYS_SOCKETPAIR, oneOf(0, unix.AF_UNIX))
 	f.when(unix.SYS_SENDTO, zero(4))
-	f.when(unix.SYS_EXECVEAT, executesOnce(fd))
+	f.when(unix.SYS_EXECVEAT, executesOnce(path))
 	return f.end()
 }
 
@@ -89,14 +89,18 @@ func readsLimits(f *filter) {
 	zero(2)(f)
 }
 
-// executesOnce allows execveat of the descriptor fd itself and nothing else. The descriptor is closed by doing so, and is
-// above the limit on descriptors, so that no other can take its place.
-func executesOnce(fd uint32) func(*filter) {
+// executesOnce allows execveat where its path (the second argument) is at the address and the descriptor itself is meant,
+// and ends the process at any other. A filter cannot read a path, and the descriptor says nothing where the path is absolute;
+// but the address is gone with the memory of the process that knew it, so that a program could only guess, once. There is
+// no way around it by execve, which is refused like every call that is not in the list.
+func executesOnce(path uint64) func(*filter) {
 	return func(f *filter) {
-		f.loadArg(0)
-		f.unlessEqual(fd, retEPERM)
+		f.loadArg(1)
+		f.unlessEqual(uint32(path), retKill)
+		f.load(offArgs + 8*1 + 4)
+		f.unlessEqual(uint32(path>>32), retKill)
 		f.loadArg(4)
-		f.unlessEqual(unix.AT_EMPTY_PATH, retEPERM)
+		f.unlessEqual(unix.AT_EMPTY_PATH, retKill)
 		f.ret(retAllow)
 	}
 }

@@ -347,20 +347,34 @@ def attack():
 `, stops: []sandbox.Layer{sandbox.Seccomp},
 	},
 	{
-		// The one call that executes is allowed for one number of a descriptor, which the limit keeps from being used again.
-		classes: []int{10}, name: "executing by the number that was allowed once",
-		script: `
+		// The one call that executes is allowed for one address of an empty path. Where the path is absolute, no descriptor
+		// matters.
+		classes: []int{10}, name: "executing by an absolute path", dies: true,
+		script: executeAt + `
 def attack():
-    import ctypes, os, platform, sys
-    os.dup2(os.open(sys.executable, os.O_RDONLY), 1000)
+    return execute(1000, sys.executable.encode())
+`, stops: []sandbox.Layer{sandbox.Seccomp},
+	},
+	{
+		classes: []int{10}, name: "executing an open file", dies: true,
+		script: executeAt + `
+def attack():
+    return execute(os.open(sys.executable, os.O_RDONLY), b"")
+`, stops: []sandbox.Layer{sandbox.Seccomp},
+	},
+}
+
+// executeAt makes the call by which the first stage became the interpreter.
+const executeAt = `
+import ctypes, os, platform, sys
+
+def execute(fd, path):
     args = [sys.executable.encode(), b"-S", b"-c", b"print('worked')", None]
     argv = (ctypes.c_char_p * len(args))(*args)
     nr = {"x86_64": 322, "aarch64": 281}[platform.machine()]
-    ctypes.CDLL(None).syscall(nr, 1000, b"", argv, (ctypes.c_char_p * 1)(None), 0x1000)
+    ctypes.CDLL(None).syscall(nr, fd, path, argv, (ctypes.c_char_p * 1)(None), 0x1000)
     return False
-`, stops: []sandbox.Layer{sandbox.Rlimits},
-	},
-}
+`
 
 // privilegesStopSignals: without its user, a privileged parent's child may not signal it; a plain user's may.
 func privilegesStopSignals() []sandbox.Layer {
