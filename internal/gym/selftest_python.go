@@ -19,14 +19,8 @@ var pythonProbe string
 // holds is what the probe says when nothing was possible.
 const holds = "it holds"
 
-// pythonHog fills memory that no limit of the process counts, because it could be shared: only a control group or the
-// watchdog ends it.
-const pythonHog = `
-import mmap
-hog = mmap.mmap(-1, 8 << 30)
-for at in range(0, 8 << 30, 4096):
-    hog[at] = 1
-`
+//go:embed hog.py
+var pythonHog string
 
 // testPython proves the sandbox of the Python runtime before anything untrusted runs in it, by the means that an
 // environment has, and returns the layers in force.
@@ -49,7 +43,7 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 	if t, _ := pythonTierOf(p.cfg.Sandbox); !have.Has(t.require) {
 		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("layers are missing: %s", t.require&^have)}
 	}
-	meta, _, err := p.tryPython(ctx, pythonHog)
+	meta, _, err := p.tryPython(ctx, p.hogging())
 	var refused *SourceError
 	switch {
 	case err == nil:
@@ -60,6 +54,11 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("a memory hog ends by %s: %w", refused.Fault.Cause, err)}
 	}
 	return 0, err
+}
+
+// hogging is a source that wants twice the memory that an environment may have.
+func (p *Pool) hogging() string {
+	return fmt.Sprintf("ENOUGH = %d\n%s", 2*(p.cfg.MemoryBytes+pythonBase), pythonHog)
 }
 
 // refusedPython makes a SandboxError of what says that a layer is missing.
