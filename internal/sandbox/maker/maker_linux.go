@@ -1,10 +1,14 @@
 package maker
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Prefix begins every name.
@@ -48,7 +52,8 @@ func startTime(pid int) (string, error) {
 }
 
 // Gone reports whether a thing was made by a process of our process namespace that has ended. The thing's name is that of
-// its maker, a hyphen and something without hyphens.
+// its maker, a hyphen and something without hyphens. A maker that cannot be looked at, for whatever reason, is not gone: what
+// it made is killed and deleted otherwise.
 func Gone(thing string) bool {
 	ns, err := namespace()
 	parts := strings.Split(thing, "-")
@@ -60,5 +65,15 @@ func Gone(thing string) bool {
 		return false
 	}
 	started, err := startTime(pid)
-	return err != nil || started != parts[3]
+	if err != nil {
+		return ended(err, pid)
+	}
+	return started != parts[3] // another process has the number now
+}
+
+// ended reports whether the error says that there is no such process. Where a mount option hides other users' processes,
+// only a signal can tell: it would be refused and not lost.
+func ended(err error, pid int) bool {
+	absent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
+	return absent && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
