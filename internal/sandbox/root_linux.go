@@ -4,15 +4,23 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // oldRoot is where the machine's files are while the new root is made.
 const oldRoot = "/.machine"
+
+// emptyFolder is what a program finds in place of each hidden folder.
+const emptyFolder = "/.empty"
+
+// ownFolders are those of the new root itself: a mount over one of them would undo what it is made for.
+var ownFolders = []string{"/", oldRoot, emptyFolder, ScratchFolder, "/dev"}
 
 // devices are those that exist in the new root.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/urandom"}
@@ -72,11 +80,15 @@ func resolve(mounts []Mount) ([]Mount, error) {
 		if !filepath.IsAbs(m.From) || !filepath.IsAbs(m.target()) {
 			return nil, fmt.Errorf("mount %q: not an absolute path", m.From)
 		}
+		to := filepath.Clean(m.target())
+		if slices.Contains(ownFolders, to) || strings.HasPrefix(to, oldRoot+"/") {
+			return nil, fmt.Errorf("mount %q at %s: that is the root's own", m.From, to)
+		}
 		from, err := filepath.EvalSymlinks(m.From)
 		if err != nil {
 			return nil, fmt.Errorf("mount: %w", err)
 		}
-		out = append(out, Mount{From: from, To: filepath.Clean(m.target())})
+		out = append(out, Mount{From: from, To: to})
 	}
 	slices.SortStableFunc(out, func(a, b Mount) int { return cmp.Compare(len(a.To), len(b.To)) })
 	return out, nil
@@ -115,14 +127,20 @@ func mountReadOnly(from, to string, attr uint64) error {
 	return setMountAttr(to, unix.AT_RECURSIVE, attr|unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
 }
 
-// hide covers folders inside the mounts by an empty one.
+// hide covers folders inside the mounts by an empty one. Those that the mounts do not have need not be covered.
 func hide(paths []string) error {
-	const empty = "/.empty"
 	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := mountReadOnlyFolder(empty, path); err != nil {
+		if err == nil && !info.IsDir() {
+			err = unix.ENOTDIR
+		}
+		if err == nil {
+			err = mountReadOnlyFolder(emptyFolder, path)
+		}
+		if err != nil {
 			return fmt.Errorf("hide %s: %w", path, err)
 		}
 	}
