@@ -70,7 +70,7 @@ func TestBFCLTurns(t *testing.T) {
 	if !strings.Contains(first.Observation, "Move 'final_report.pdf'") || !strings.Contains(first.Observation, `"name": "mkdir"`) {
 		t.Errorf("first observation:\n%s", first.Observation)
 	}
-	if !strings.Contains(first.Hint, "turn 1: cd with folder=...; mkdir with dir_name=...") {
+	if !strings.Contains(first.Hint, "turn 1: cd given folder=...; mkdir given dir_name=...") {
 		t.Errorf("hint:\n%s", first.Hint)
 	}
 	if s := step(t, w, `[{"name": "cd", "arguments": {"folder": "document"}}, {"name": "pwd", "arguments": {}}]`); !strings.Contains(s.Observation, "document") {

@@ -233,7 +233,7 @@ def _outline(name, arguments, asked):
         text = repr(value)
         told = any(len(word) >= _LEAK_WORD and word in asked for word in words(text))
         parts.append("%s=%s" % (key, "..." if told else text))
-    return "%s with %s" % (name, ", ".join(parts)) if parts else name
+    return "%s given %s" % (name, ", ".join(parts)) if parts else name
 
 
 def _read(*path):
