@@ -34,6 +34,11 @@ func Enter(p Program) error {
 		}
 		have |= s.layer
 	}
+	// Whatever the process is confined by, it ends with its parent. Changing users or executing what only its owner may read
+	// takes back what the parent has set at its start.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("follow the parent: %w", err)
+	}
 	fd, err := unix.Open(p.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", p.Path, err)

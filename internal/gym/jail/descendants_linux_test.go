@@ -64,3 +64,18 @@ func TestDescendantsEndWithTheirAncestor(t *testing.T) {
 		}
 	}
 }
+
+// A prisoner is sent SIGKILL when its parent ends, whatever else it is confined by.
+func TestEndsWithItsParent(t *testing.T) {
+	const ask = `
+import ctypes
+signal = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(signal), 0, 0, 0)  # PR_GET_PDEATHSIG
+print(signal.value, end="")
+`
+	for _, layers := range []sandbox.Layer{0, sandbox.Rlimits | sandbox.Descriptors, ownLayers &^ sandbox.Privileges &^ sandbox.Seccomp, ownLayers &^ sandbox.Seccomp} {
+		if got := (prisoner{layers: layers}).run(t, ask); got.out != "9" {
+			t.Errorf("layers %s: it is sent %q, %s%s", layers, got.out, got.err, got.results)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -138,11 +139,13 @@ func openUp(dir string) error {
 
 func (p prisoner) execute(t *testing.T, argument string) fate {
 	t.Helper()
+	runtime.LockOSThread() // a prisoner ends with the thread that has started it
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(t.Context(), or(p.limit, 20*time.Second))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", Command, argument)
 	cmd.SysProcAttr = sandbox.ProcessAttr(p.layers)
-	cmd.SysProcAttr.Pdeathsig = 0 // the thread that starts it may end before
+	cmd.SysProcAttr.Pdeathsig = 0 // whatever has taken it back meanwhile: the prisoner sees to it itself
 	cmd.Env = []string{"GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
