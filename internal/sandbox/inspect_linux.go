@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -37,17 +39,31 @@ func Inspect(pid int, layers Layer) ([]string, error) {
 		want(Privileges, "Gid", nobody, "be in root's group outside")
 		want(Privileges, "Groups", "", "be in other groups")
 	}
-	for name, layer := range map[string]Layer{"user": Namespaces, "pid": Namespaces, "mnt": Namespaces, "net": Namespaces, "ipc": Namespaces, "uts": Namespaces} {
-		if !layers.Has(layer) {
-			continue
-		}
-		own, err := os.Readlink("/proc/self/ns/" + name)
+	if !layers.Has(Namespaces) {
+		return lacking, nil
+	}
+	shared, err := sharedNamespaces(pid)
+	return append(lacking, shared...), err
+}
+
+// namespaceKinds are the names in /proc of what [ProcessAttr] makes anew.
+var namespaceKinds = []string{"user", "pid", "mnt", "net", "ipc", "uts", "cgroup"}
+
+// sharedNamespaces names those namespaces of a process that are this one's.
+func sharedNamespaces(pid int) ([]string, error) {
+	var shared []string
+	for _, kind := range namespaceKinds {
+		own, err := os.Readlink("/proc/self/ns/" + kind)
 		if err != nil {
 			return nil, err
 		}
-		if theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + name); err == nil && theirs == own {
-			lacking = append(lacking, "be in this process's namespace of kind "+name)
+		theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + kind)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // a process whose links we may not read is not in our own
+			return nil, err
+		}
+		if theirs == own {
+			shared = append(shared, "be in this process's namespace of kind "+kind)
 		}
 	}
-	return lacking, nil
+	return shared, nil
 }

@@ -8,8 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bits of prctl(PR_SET_SECUREBITS), each with its lock: user 0 means nothing, changing users gives nothing, nothing is kept.
-const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7
+// The bits of prctl(PR_SET_SECUREBITS), by their names in linux/securebits.h. Each has a lock, the bit above it.
+const (
+	secureNoRoot         = 1 << 0 // user 0 gains nothing by executing
+	secureNoSetUIDFixup  = 1 << 2 // changing users changes no capabilities
+	secureKeepCaps       = 1 << 4 // capabilities stay when user 0 becomes another
+	secureNoAmbientRaise = 1 << 6 // no ambient capabilities
+
+	secureOn     = secureNoRoot | secureNoSetUIDFixup | secureNoAmbientRaise
+	secureLocked = (secureOn | secureKeepCaps) << 1
+	secureBits   = secureOn | secureLocked // what is on stays on, and keeping stays off
+)
 
 // dropPrivileges gives up every capability for good, and becomes [NobodyID] if the parent has mapped it. The calls act on
 // the calling thread alone; the program that it executes inherits from it.
@@ -40,10 +49,6 @@ func dropPrivileges(nobody bool) error {
 		return fmt.Errorf("give up capabilities: %w", err)
 	}
 	runtime.KeepAlive(&none)
-	// Changing users has taken this back.
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return fmt.Errorf("follow the parent: %w", err)
-	}
 	return nil
 }
 

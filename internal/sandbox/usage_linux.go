@@ -13,12 +13,18 @@ import (
 
 // CPUTime is how long a process has run with all its threads, those that have ended included.
 func CPUTime(pid int) (time.Duration, error) {
-	const scheduled = 2 // of the three clocks of a process, the exact one
 	var ts unix.Timespec
-	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &ts); err != nil {
+	if err := unix.ClockGettime(clockOf(pid), &ts); err != nil {
 		return 0, err
 	}
 	return time.Duration(ts.Nano()), nil
+}
+
+// clockOf is the kernel's number of the clock of a process: the process's number with all bits turned around, then three bits
+// for the kind of clock, of which the first would say that it is a thread's.
+func clockOf(pid int) int32 {
+	const kindBits, scheduled = 3, 2 // the exact one: the others count ticks
+	return int32(^pid<<kindBits | scheduled)
 }
 
 // UsageOf is what a process has had of the machine's processors. It takes longer than CPUTime.
