@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,6 +59,18 @@ func (g runGate) judge(ctx context.Context, j judged) (designer.Report, error) {
 		return out, nil
 	}
 	share, err := g.hidden(ctx, j)
+	return withHidden(out, share, err)
+}
+
+// withHidden adds the share of hidden facts to the report of an accepted source, or why that could not be measured. A source
+// that is refused now although it was loaded before is not the same whenever it is loaded: that is a verdict about the
+// source, and no reason to stop whatever waits for it.
+func withHidden(out designer.Report, share float64, err error) (designer.Report, error) {
+	if refused, ok := errors.AsType[*gym.SourceError](err); ok {
+		out.Stage, out.Reason = gate.StageDeterministic, "the source is refused when it is loaded again: "+refused.Error()
+		out.Nondeterministic = out.Nondeterministic || refused.Fault.Nondeterministic
+		return out, nil
+	}
 	if err != nil {
 		return designer.Report{}, fmt.Errorf("look for hidden facts: %w", err)
 	}
