@@ -111,7 +111,7 @@ func (e *examiner) standings(ctx context.Context) ([]gym.Standing, error) {
 		return e.known, nil
 	}
 	if e.pool == nil {
-		pool, err := app.StartPool(ctx, e.loaded.Config, e.loaded.Workers, e.log)
+		pool, err := app.StartPool(ctx, e.loaded.Config, e.loaded.Workers, nil, e.log)
 		if err != nil {
 			return nil, err
 		}

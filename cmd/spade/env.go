@@ -40,7 +40,7 @@ same sandboxed worker as in a run.`,
 				return err
 			}
 			ctx := cmd.Context()
-			pool, err := app.StartPool(ctx, l.Config, l.Workers, log)
+			pool, err := app.StartPool(ctx, l.Config, l.Workers, []string{src.Package}, log)
 			if err != nil {
 				return err
 			}

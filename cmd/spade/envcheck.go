@@ -38,7 +38,7 @@ uses only what Starlark and Python share, and that it plays alike in both.`,
 				return err
 			}
 			ctx := cmd.Context()
-			pool, err := app.StartPool(ctx, l.Config, l.Workers, log)
+			pool, err := app.StartPool(ctx, l.Config, l.Workers, []string{src.Package}, log)
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ The same import again changes nothing; one that was interrupted is taken up.`,
 			}
 			out, err := c.importPool(cmd.Context(), l, in)
 			if err != nil {
-				return resumableImport(cmd, err)
+				return resumableImport(cmd, in, err)
 			}
 			return c.showImport(cmd, in, out)
 		},
@@ -114,7 +114,7 @@ func (c *cli) importPool(ctx context.Context, l config.Loaded, in importing) (ou
 		return out, err
 	}
 	if in.dryRun {
-		pool, err := app.StartPool(ctx, l.Config, l.Workers, log)
+		pool, err := app.StartPool(ctx, l.Config, l.Workers, app.SetsOf(in.specs), log)
 		if err != nil {
 			return out, err
 		}
@@ -177,8 +177,11 @@ func (c *cli) showImport(cmd *cobra.Command, in importing, out app.Imported) err
 }
 
 // resumableImport says what to do about an import that did not come to its end.
-func resumableImport(cmd *cobra.Command, err error) error {
+func resumableImport(cmd *cobra.Command, in importing, err error) error {
 	if cmd.Context().Err() != nil {
+		if in.dryRun {
+			return withNext(err, "the same command judges them all again; a dry run keeps nothing")
+		}
 		return withNext(err, "the same command takes the import up where it stands")
 	}
 	if errors.Is(err, runs.ErrDiffers) {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/internal/gym/pools"
@@ -106,6 +110,21 @@ func TestEnvImportSaysWhatIsWrong(t *testing.T) {
 		r := spade(t, environ, append([]string{"env", "import", "--dry-run"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "\x1b") {
 			t.Errorf("%q: %+v", c.args, r)
+		}
+	}
+}
+
+// A dry run keeps nothing that could be taken up.
+func TestAnInterruptedImportSaysWhatTheSameCommandDoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	for dry, want := range map[bool]string{true: "keeps nothing", false: "takes the import up"} {
+		var next *nextError
+		err := resumableImport(cmd, importing{dryRun: dry}, context.Canceled)
+		if !errors.As(err, &next) || !strings.Contains(next.next, want) {
+			t.Errorf("dry run %v: %+v", dry, err)
 		}
 	}
 }

@@ -27,6 +27,15 @@ type FixedPool struct {
 	Environments []designer.Pooled // the accepted ones, in the order of the import
 }
 
+// sets are the package sets that the environments need.
+func (p FixedPool) sets() []string {
+	sets := make([]string, len(p.Environments))
+	for i, e := range p.Environments {
+		sets[i] = e.Designed.GetPackageSet()
+	}
+	return sets
+}
+
 // ReadPool reads a finished import from the log. The error wraps ErrPool when there is none of that name, or nothing in it
 // can be played.
 func ReadPool(ctx context.Context, log *bus.Client, name string) (FixedPool, error) {

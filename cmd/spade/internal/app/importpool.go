@@ -276,9 +276,18 @@ func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) 
 	return all, absent, errors.Join(errs...)
 }
 
+// SetsOf are the package sets that specs name.
+func SetsOf(specs []pools.Spec) []string {
+	sets := make([]string, len(specs))
+	for i, spec := range specs {
+		sets[i] = spec.Set
+	}
+	return sets
+}
+
 // OpenImport starts what an import needs of this machine: the workers and the projections.
 func (s *Services) OpenImport(ctx context.Context, specs []pools.Spec) (entries []pools.Entry, absent []pools.Absent, err error) {
-	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), s.Log); err != nil {
+	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), SetsOf(specs), s.Log); err != nil {
 		return nil, nil, err
 	}
 	if entries, absent, err = ListEntries(ctx, s.Pool, specs); err != nil {

@@ -34,7 +34,7 @@ func (s *Services) RunLoop(
 	if err != nil {
 		return Summary{}, err
 	}
-	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), s.Log); err != nil {
+	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), fixed.sets(), s.Log); err != nil {
 		return Summary{}, err
 	}
 	if s.tier, err = tiers(ctx, s.Pool, probes(l.Run, fixed)); err != nil {

@@ -15,8 +15,9 @@ import (
 )
 
 // StartPool starts the workers that environments run in, as the configuration confines them; workers of 0 means one a
-// core. The caller shuts the pool down.
-func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logger) (*gym.Pool, error) {
+// core. sets are the package sets that the sources will name, an empty one being none; no others can be opened, so that no
+// Python is asked for where none is needed. The caller shuts the pool down.
+func StartPool(ctx context.Context, c config.Config, workers int, sets []string, log *slog.Logger) (*gym.Pool, error) {
 	cfg := gym.NewDefaultConfig()
 	if workers > 0 {
 		cfg.MaxWorkers = workers
@@ -32,11 +33,10 @@ func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logg
 	default:
 		return nil, fmt.Errorf("sandbox.tier is %q, which is none", c.Sandbox.Tier)
 	}
-	packages, err := pools.Installed(ctx, PackageSets(c))
+	packages, err := packageFolders(ctx, c, sets)
 	if err != nil {
 		return nil, fmt.Errorf("find the installed package sets: %w", err)
 	}
-	maps.Copy(packages, c.Python.PackageFolders())
 	cfg.Python = gym.PythonConfig{Interpreter: c.Python.Interpreter, Packages: packages}
 	pool, err := gym.NewPool(cfg, gym.Settings{Logger: log})
 	if err != nil {
@@ -50,6 +50,22 @@ func StartPool(ctx context.Context, c config.Config, workers int, log *slog.Logg
 		log.ErrorContext(ctx, "environment code runs without the full sandbox", "sandbox_tier", cfg.Sandbox)
 	}
 	return pool, nil
+}
+
+// packageFolders are the folders of the package sets that are to be had. Which are installed depends on the version of Python,
+// which has to be asked; where all that is needed is named by the configuration, or nothing, it is not.
+func packageFolders(ctx context.Context, c config.Config, sets []string) (map[string]string, error) {
+	named := c.Python.PackageFolders()
+	needed := slices.ContainsFunc(sets, func(set string) bool { return set != "" && named[set] == "" })
+	if !needed {
+		return named, nil
+	}
+	packages, err := pools.Installed(ctx, PackageSets(c))
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(packages, named)
+	return packages, nil
 }
 
 // PackageSets is where the package sets of Python environments are, as the configuration says.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,7 +20,7 @@ func TestEverySandboxTierIsChosenAndSaid(t *testing.T) {
 			l, err := config.Load(config.Sources{Flags: map[string]string{"sandbox.tier": tier}})
 			must(t, err)
 			var out bytes.Buffer
-			pool, err := StartPool(t.Context(), l.Config, 1, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
+			pool, err := StartPool(t.Context(), l.Config, 1, nil, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
 			must(t, err)
 			got, err := tiers(t.Context(), pool, []gym.Source{{Runtime: gym.RuntimeStarlark, Code: smallest}})
 			must(t, err)
@@ -38,11 +40,35 @@ func TestAPackageSetThatIsNotInstalledIsNamed(t *testing.T) {
 		"sandbox.tier": "none", "python.packages": "mine=/nowhere/site-packages", "cache": t.TempDir(),
 	}})
 	must(t, err)
-	pool, err := StartPool(t.Context(), l.Config, 1, slog.New(slog.DiscardHandler))
+	pool, err := StartPool(t.Context(), l.Config, 1, []string{"gymnasium"}, slog.New(slog.DiscardHandler))
 	must(t, err)
 	defer func() { must(t, pool.Shutdown(context.WithoutCancel(t.Context()))) }()
 	_, err = pool.Open(t.Context(), gym.Source{Runtime: gym.RuntimePython, Code: smallest, Package: "gymnasium"})
 	if err == nil || !strings.Contains(err.Error(), "spade env install gymnasium") {
 		t.Errorf("a set that is not installed: %v", err)
+	}
+}
+
+// An interpreter may be a shim that takes its time. Nobody waits for it who needs no package set that depends on its version.
+func TestNoPythonIsAskedForWhereNoneIsNeeded(t *testing.T) {
+	dir := t.TempDir()
+	asked, python := filepath.Join(dir, "asked"), filepath.Join(dir, "python3")
+	must(t, os.WriteFile(python, []byte("#!/bin/sh\necho x >>'"+asked+"'\nexit 1\n"), 0o700)) //nolint:gosec // it is a program
+	l, err := config.Load(config.Sources{Flags: map[string]string{
+		"python.interpreter": python, "python.packages": "mine=/somewhere/site-packages", "cache": dir,
+	}})
+	must(t, err)
+	for _, c := range []struct {
+		sets []string
+		want int
+	}{{nil, 0}, {[]string{"", "mine"}, 0}, {[]string{"", "gymnasium", "gem"}, 1}} {
+		must(t, os.RemoveAll(asked))
+		got, err := packageFolders(t.Context(), l.Config, c.sets)
+		if err != nil || len(got) != 1 || got["mine"] != "/somewhere/site-packages" {
+			t.Errorf("%q: %v, %v", c.sets, got, err)
+		}
+		if said, _ := os.ReadFile(asked); strings.Count(string(said), "x") != c.want { //nolint:gosec // the test's own file
+			t.Errorf("%q: Python was asked %d times", c.sets, strings.Count(string(said), "x"))
+		}
 	}
 }
