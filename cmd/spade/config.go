@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
 )
 
 func newConfig(c *cli) *cobra.Command {
@@ -30,7 +32,7 @@ The variable of a setting is SPADE_ and its key in capitals: run.env_seeds is SP
 			if !asJSON {
 				return l.WriteYAML(c.out)
 			}
-			enc := json.NewEncoder(c.out)
+			enc := json.NewEncoder(screen.JSONWriter(c.out))
 			enc.SetIndent("", "  ")
 			return enc.Encode(l.Settings())
 		},

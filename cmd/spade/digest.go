@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/runlist"
+	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
 	"github.com/seed256f7767/spade/internal/bus"
 )
 
@@ -38,7 +39,7 @@ was found: an unfinished run, events that a clock had a part in, and repeated id
 					return err
 				}
 				if asJSON {
-					return json.NewEncoder(c.out).Encode(map[string]any{
+					return json.NewEncoder(screen.JSONWriter(c.out)).Encode(map[string]any{
 						"run_id": run.ID, "name": run.Name, "status": status, "log_digest": fmt.Sprintf("%x", d.Sum()), "events": d.Len(),
 						"nondeterministic": d.Nondeterministic(), "repeats": len(d.Repeats()),
 					})

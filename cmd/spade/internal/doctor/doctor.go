@@ -76,7 +76,7 @@ func Run(ctx context.Context, checks []Check, out Output) (bool, error) {
 		}
 	}
 	if out.JSON {
-		enc := json.NewEncoder(out.Out)
+		enc := json.NewEncoder(screen.JSONWriter(out.Out))
 		enc.SetIndent("", "  ")
 		return good, enc.Encode(all)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/doctor"
@@ -32,7 +33,7 @@ func TestRunWritesLines(t *testing.T) {
 
 func TestAFailureIsReported(t *testing.T) {
 	var out bytes.Buffer
-	good, err := doctor.Run(t.Context(), []doctor.Check{check("one", doctor.Bad("fix it", "broken"))}, doctor.Output{Out: &out, JSON: true})
+	good, err := doctor.Run(t.Context(), []doctor.Check{check("one", doctor.Bad("fix it", "broken\u009b2J"))}, doctor.Output{Out: &out, JSON: true})
 	if err != nil || good {
 		t.Fatalf("good %v, %v", good, err)
 	}
@@ -40,7 +41,7 @@ func TestAFailureIsReported(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 1 || found[0] != (doctor.Finding{Check: "one", Status: doctor.Fail, Detail: "broken", Remedy: "fix it"}) {
+	if len(found) != 1 || found[0] != (doctor.Finding{Check: "one", Status: doctor.Fail, Detail: "broken\u009b2J", Remedy: "fix it"}) || strings.ContainsRune(out.String(), 0x9b) {
 		t.Errorf("%+v", found)
 	}
 }

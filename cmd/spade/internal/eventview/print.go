@@ -24,8 +24,7 @@ func (p Printer) Print(ev event.Event) error {
 		if err != nil {
 			return err
 		}
-		// JSON escapes the ASCII control characters only; C1 controls, which move cursors too, and the like are left.
-		_, err = fmt.Fprintln(p.Out, escapeJSON(string(line)))
+		_, err = screen.JSONWriter(p.Out).Write(append(line, '\n'))
 		return err
 	}
 	line, err := p.line(ev)
@@ -55,20 +54,4 @@ func (p Printer) line(ev event.Event) (string, error) {
 		text = screen.Fit(text, max(20, p.Columns-used))
 	}
 	return fmt.Sprintf("%s  %s  %s  %s", p.Style.Dim(at), p.Style.Dim(when), p.Style.Bold(kind), text), nil
-}
-
-// escapeJSON escapes what Escape would, as JSON does it.
-func escapeJSON(line string) string {
-	var b strings.Builder
-	for _, r := range line {
-		if r < 0x20 || screen.Escape(string(r)) == string(r) {
-			b.WriteRune(r)
-		} else if r > 0xffff {
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
-		} else {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

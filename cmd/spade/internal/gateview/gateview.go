@@ -121,7 +121,7 @@ func JSON(w io.Writer, r gate.Report, findings []portable.Finding) error {
 	for _, f := range findings {
 		doc.Portable = append(doc.Portable, fmt.Sprint(f))
 	}
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(screen.JSONWriter(w))
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
 }

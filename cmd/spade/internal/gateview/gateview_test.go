@@ -3,6 +3,7 @@ package gateview_test
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/gateview"
@@ -65,6 +66,7 @@ func TestTextOfATraceback(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	r, findings := report()
+	r.Meta.Title = "\u009b2J"
 	var out bytes.Buffer
 	if err := gateview.JSON(&out, r, findings); err != nil {
 		t.Fatal(err)
@@ -72,6 +74,7 @@ func TestJSON(t *testing.T) {
 	var doc struct {
 		Checks   []struct{ Stage, Result string }
 		Portable []string
+		Title    string
 	}
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -80,7 +83,7 @@ func TestJSON(t *testing.T) {
 	for _, c := range doc.Checks {
 		results += c.Result + " "
 	}
-	if results != "ok fail skip " || len(doc.Portable) != 1 {
-		t.Errorf("%s, %v", results, doc.Portable)
+	if results != "ok fail skip " || len(doc.Portable) != 1 || doc.Title != "\u009b2J" || strings.ContainsRune(out.String(), 0x9b) {
+		t.Errorf("%s, %v in\n%q", results, doc.Portable, out.String())
 	}
 }

@@ -13,13 +13,14 @@ func JSONWriter(w io.Writer) io.Writer { return jsonWriter{w} }
 
 type jsonWriter struct{ w io.Writer }
 
-// Write escapes what it is given. Outside of its texts a document is ASCII, so that nothing else can be met.
+// Write escapes what it is given. Outside of its texts a document is plain ASCII, so that nothing else can be met; control
+// characters below the space are there between lines only, for encoding/json escapes them within a text.
 func (j jsonWriter) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p))
 	for rest := p; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		switch {
-		case r < utf8.RuneSelf || r == utf8.RuneError || !hostile(r):
+		case r < ' ' || r == utf8.RuneError || !hostile(r):
 			out = append(out, rest[:size]...)
 		case r > 0xffff:
 			r -= 0x10000

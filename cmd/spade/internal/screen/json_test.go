@@ -8,7 +8,7 @@ import (
 )
 
 func TestJSONKeepsWhatItSaysAndHidesNothing(t *testing.T) {
-	text := "a\u202egnirts\u200b\u0085 \U000e0041 é 😀 👩\u200d🚀 \u2028\n\x1b[2J\""
+	text := "a\u202egnirts\u200b\u0085\u007f \U000e0041 é 😀 👩\u200d🚀 \u2028\n\x1b[2J\""
 	var out bytes.Buffer
 	enc := json.NewEncoder(JSONWriter(&out))
 	enc.SetEscapeHTML(false)
@@ -18,7 +18,7 @@ func TestJSONKeepsWhatItSaysAndHidesNothing(t *testing.T) {
 	if got := strings.TrimSuffix(out.String(), "\n"); Escape(got) != got {
 		t.Errorf("%q reaches the terminal", got)
 	}
-	for _, kept := range []string{"é 😀 👩\u200d🚀", `\u202e`, `\udb40\udc41`} {
+	for _, kept := range []string{"é 😀 👩\u200d🚀", `\u202e`, `\u007f`, `\udb40\udc41`} {
 		if !strings.Contains(out.String(), kept) {
 			t.Errorf("%q is not in %s", kept, out.String())
 		}
