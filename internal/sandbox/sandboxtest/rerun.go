@@ -8,7 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -18,7 +19,8 @@ func Nobody() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }
 
-// Rerun runs tests of this binary in another process, from a copy that every user can reach.
+// Rerun runs tests of this binary in another process, from a copy that every user can reach. The pattern has the whole name of
+// each, and each must run and pass.
 func Rerun(t *testing.T, pattern string, attr *syscall.SysProcAttr, env ...string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "spadetest")
@@ -35,9 +37,31 @@ func Rerun(t *testing.T, pattern string, attr *syscall.SysProcAttr, env ...strin
 	cmd.Dir = "/"
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS") || strings.Contains(string(out), "no tests to run") {
-		t.Errorf("%v\n%s", err, out)
+	if lacking := lacking(pattern, string(out)); err != nil || len(lacking) > 0 {
+		t.Errorf("%v; did not pass: %v\n%s", err, lacking, out)
 	}
+}
+
+var (
+	testName = regexp.MustCompile(`Test\w*`)
+	skipped  = regexp.MustCompile(`(?m)^\s*--- SKIP: (\S+)`)
+)
+
+// lacking names the tests of a pattern that have not passed by what they printed, and all that were skipped: tests within
+// others too.
+func lacking(pattern, printed string) []string {
+	var names []string
+	for _, name := range testName.FindAllString(pattern, -1) {
+		if !regexp.MustCompile(`(?m)^--- PASS: ` + name + ` \(`).MatchString(printed) {
+			names = append(names, name)
+		}
+	}
+	for _, m := range skipped.FindAllStringSubmatch(printed, -1) {
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
 }
 
 func copyFile(from, to string) error {
