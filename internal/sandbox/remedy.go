@@ -19,6 +19,7 @@ func Remedy(l Layer) string {
 	return ""
 }
 
-// Without groups the limits of each process and the watchdog of the platform stand in for it.
+// Without groups the limits of each process and the watchdog of the platform stand in for it. A scope of systemd has a limit
+// on its tasks that nobody has asked for, and groups are not made where that would not hold.
 const groupRemedy = "memory is measured from outside instead. To have groups, run as root, or as a plain user in one of its own:\n" +
-	"  systemd-run --user --scope spade …"
+	"  systemd-run --user --scope -p TasksMax=infinity spade …"

@@ -148,8 +148,41 @@ func TestLimitsOfTheOwnGroupHold(t *testing.T) {
 			t.Errorf("%v: makes %s", settings, path)
 			return os.ErrPermission
 		}
-		if _, err := f.find(); !errors.Is(err, ErrUnavailable) {
+		_, err := f.find()
+		if !errors.Is(err, ErrUnavailable) {
 			t.Errorf("error is %v", err)
+		}
+		for file, value := range settings {
+			if want := file + " of " + strings.TrimSpace(value); !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("%q does not say %q", err, want)
+			}
+		}
+	}
+}
+
+// Some may make groups and set their limits, but not move a process: that is no place for workers.
+func TestGroupsThatTakeNoProcess(t *testing.T) {
+	one := func() fake { return newFake(t, "0::/app\n", unifiedMount) }
+	two := func() fake {
+		return newFake(t, "9:pids:/\n4:memory:/\n", "31 23 0:27 / DIR/memory rw - cgroup cgroup rw,memory", "32 23 0:28 / DIR/pids rw - cgroup cgroup rw,pids")
+	}
+	for name, f := range map[string]fake{"version 2": one(), "version 1": two()} {
+		f.folder(t, "unified/app", map[string]string{"cgroup.subtree_control": "memory pids\n"})
+		f.folder(t, "memory", nil)
+		f.folder(t, "pids", nil)
+		p, err := f.find()
+		if err != nil {
+			t.Fatalf("%s: %v, so that this proves nothing", name, err)
+		}
+		if left, err := p.Count(p.name); left != 0 || err != nil {
+			t.Errorf("%s: %d groups are left: %v", name, left, err)
+		}
+		whole := f.mkdir
+		f.mkdir = func(path string) error {
+			return errors.Join(whole(path), os.Remove(filepath.Join(path, "cgroup.procs")), os.Mkdir(filepath.Join(path, "cgroup.procs"), 0o755))
+		}
+		if _, err := f.find(); !errors.Is(err, ErrUnavailable) || !errors.Is(err, unix.EISDIR) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type tree struct{ mkdir, rmdir func(path string) error }
 var kernel = tree{mkdir: func(path string) error { return os.Mkdir(path, 0o755) }, rmdir: unix.Rmdir}
 
 // Find looks for a place below this process's own groups where it may make groups with limits on memory and processes. It
-// proves that by making one and putting nothing into it.
+// proves that by making one and putting a child into it.
 func Find() (*Parent, error) {
 	return system{"/proc/self/cgroup", "/proc/self/mountinfo", kernel}.find()
 }
@@ -131,14 +131,15 @@ func (s system) unified(own map[string]string, name string) (*Parent, error) {
 		p := &Parent{version: 2, name: name, folders: []string{folder}, tree: s.tree}
 		err := p.delegate()
 		if err == nil {
-			err = p.try()
+			err = p.prove()
 		}
 		if err == nil {
 			return p, nil
 		}
 		errs = append(errs, fmt.Errorf("version 2 at %s: %w", folder, err))
-		if limited(folder) {
-			break // above it, what this process was given would not hold for its workers
+		if limit := limitOf(folder); limit != "" { // what this process was given would not hold for its workers
+			errs = append(errs, fmt.Errorf("not above it, because of its %s", limit))
+			break
 		}
 		folder = filepath.Dir(folder)
 		if _, err := os.Stat(filepath.Join(folder, "cgroup.procs")); err != nil {
@@ -148,15 +149,17 @@ func (s system) unified(own map[string]string, name string) (*Parent, error) {
 	return nil, errors.Join(errs...)
 }
 
-// limited reports whether a group has a limit of its own on what we limit.
-func limited(folder string) bool {
+// limitOf names a limit of a group's own on what we limit, if it has one. One that its maker has set without being asked, as
+// systemd does with the tasks of a scope, cannot be told from one that somebody wants; so it holds, and the advice is to have
+// none.
+func limitOf(folder string) string {
 	for _, file := range []string{"memory.max", "memory.high", "pids.max"} {
 		value, err := os.ReadFile(filepath.Join(folder, file))
-		if err == nil && strings.TrimSpace(string(value)) != "max" {
-			return true
+		if text := strings.TrimSpace(string(value)); err == nil && text != "max" {
+			return file + " of " + text
 		}
 	}
-	return false
+	return ""
 }
 
 // delegate makes the group hand the controllers down.
@@ -188,17 +191,8 @@ func (s system) split(own map[string]string, name string) (*Parent, error) {
 		}
 		p.folders = append(p.folders, folder)
 	}
-	if err := p.try(); err != nil {
+	if err := p.prove(); err != nil {
 		return nil, fmt.Errorf("version 1 at %s: %w", strings.Join(p.folders, ", "), err)
 	}
 	return p, nil
-}
-
-// try makes a group with limits and removes it.
-func (p *Parent) try() error {
-	g, err := p.New(Limits{MemoryBytes: 64 << 20, Processes: 16})
-	if err != nil {
-		return err
-	}
-	return g.Remove()
 }
