@@ -34,6 +34,8 @@ type Config struct {
 	Policy      policy.Generator
 	Version     int64
 	Temperature float64
+	// MaxSteps is how many steps the environment was accepted with, at least 1. What goes on after them is ended here.
+	MaxSteps int
 }
 
 // Episode is what came of a request.
@@ -58,6 +60,9 @@ type Episode struct {
 // fields, the environment and the policy version only, not on what is played beside it. An error means that nothing was
 // decided: play again in a fresh worker.
 func Play(ctx context.Context, env Env, cfg Config, requests []Request) ([]Episode, error) {
+	if cfg.MaxSteps < 1 {
+		return nil, fmt.Errorf("play episodes of %d steps", cfg.MaxSteps)
+	}
 	g := &game{env: env, cfg: cfg, episodes: make([]Episode, len(requests))}
 	if err := g.reset(ctx, requests); err != nil {
 		return nil, err
@@ -196,6 +201,11 @@ func (g *game) take(p *player, c policy.Completion, answer wire.Stepped) bool {
 		e.FinalStateHash = h
 	}
 	e.Nondeterministic = e.Nondeterministic || answer.Nondeterministic
+	if answer.Outcome == wire.Ongoing && len(e.Steps) >= g.cfg.MaxSteps {
+		answer.Fault = wire.Fault{
+			Outcome: wire.EnvError, Cause: wire.CauseProtocol, Error: fmt.Sprintf("the episode goes on after %d steps", g.cfg.MaxSteps),
+		}
+	}
 	if answer.Outcome != wire.Ongoing {
 		e.Verify = answer.Verify
 		e.Terminated, e.Truncated = answer.Terminated, answer.Truncated

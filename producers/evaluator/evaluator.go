@@ -112,6 +112,7 @@ func (e *Evaluator) task(ctx context.Context, version, remembered int64, i int) 
 	}
 	episodes, err := play.Play(ctx, worker, play.Config{
 		Policy: e.Policy, Version: version, Temperature: e.Run.Config.GetAgentTemperature(),
+		MaxSteps: worker.Meta().MaxSteps,
 	}, requests)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/play"
 	"github.com/seed256f7767/spade/internal/policy"
@@ -27,6 +28,7 @@ import (
 // Worker is a sandboxed process with an environment loaded.
 type Worker interface {
 	play.Env
+	Meta() wire.Meta
 	Tier() string
 	Close()
 }
@@ -95,12 +97,16 @@ func (p *Player) arm(
 		return nil, fmt.Errorf("open worker: %w", err)
 	}
 	defer worker.Close()
+	if reason := unlike(ok, worker.Meta()); reason != "" {
+		return p.dropped(ok, arm, n, reason, started)
+	}
 	requests := make([]play.Request, n)
 	for i := range requests {
 		requests[i] = p.request(ok, arm, i)
 	}
 	episodes, err := play.Play(ctx, worker, play.Config{
 		Policy: p.Policy, Version: ok.GetPolicyVersion(), Temperature: p.Run.Config.GetAgentTemperature(),
+		MaxSteps: int(ok.GetMaxSteps()),
 	}, requests)
 	if err != nil {
 		return nil, fmt.Errorf("%s arm: %w", arm, err)
@@ -114,7 +120,22 @@ func (p *Player) arm(
 	return events, nil
 }
 
-// dropped ends the episodes of an arm whose source cannot be loaded although the gate could: they will not be played.
+// unlike says how an environment differs from what was accepted; empty: in nothing. Its worker tells what it is anew, and
+// how it is judged depends on that.
+func unlike(ok *spadepb.EnvironmentAccepted, m wire.Meta) string {
+	switch {
+	case m.Title != ok.GetTitle():
+		return "the environment has another title than the one that was accepted"
+	case m.Kind != ok.GetKind():
+		return fmt.Sprintf("the environment is of kind %q, and %q was accepted", m.Kind, ok.GetKind())
+	case m.MaxSteps != int(ok.GetMaxSteps()):
+		return fmt.Sprintf("the environment has max_steps %d, and %d was accepted", m.MaxSteps, ok.GetMaxSteps())
+	}
+	return ""
+}
+
+// dropped ends the episodes of an arm whose source cannot be loaded, or is another, although the gate accepted it: they will
+// not be played.
 func (p *Player) dropped(
 	ok *spadepb.EnvironmentAccepted, arm string, n int, reason string, started time.Time,
 ) ([]event.Event, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -71,11 +72,18 @@ func environment(run runs.Run, code string) (*spadepb.EnvironmentDesigned, *spad
 		&spadepb.EnvironmentAccepted{
 			RunId: run.ID[:], EnvId: env[:], Iteration: 1, Slot: 2, PolicyVersion: 1,
 			ExpectedPlain: 4, ExpectedHinted: 3, EnvSeeds: seeds, Repeats: 2,
+			Title: "Counting", Kind: "game", MaxSteps: 12,
 		}
 }
 
 // rollOut plays an environment and returns what was appended.
 func rollOut(t *testing.T, workers int, code string) []event.Event {
+	t.Helper()
+	return rollOutAs(t, workers, code, func(*spadepb.EnvironmentAccepted) {})
+}
+
+// rollOutAs is rollOut of what was accepted as something else.
+func rollOutAs(t *testing.T, workers int, code string, change func(*spadepb.EnvironmentAccepted)) []event.Event {
 	t.Helper()
 	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
 	log := &memoryLog{}
@@ -84,6 +92,7 @@ func rollOut(t *testing.T, workers int, code string) []event.Event {
 		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: workers})},
 	})
 	design, accepted := environment(run, code)
+	change(accepted)
 	if err := p.Rollout(t.Context(), design, accepted); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +159,22 @@ func TestParallelismDoesNotShow(t *testing.T) {
 }
 
 func TestASourceThatCannotBeLoadedDropsItsEpisodes(t *testing.T) {
-	events := rollOut(t, 2, "this is no source")
+	allDropped(t, rollOut(t, 2, "this is no source"), "parse")
+}
+
+// What an environment says of itself today is not what decides when its episodes end.
+func TestAnEnvironmentThatIsAnotherDropsItsEpisodes(t *testing.T) {
+	for want, change := range map[string]func(*spadepb.EnvironmentAccepted){
+		"title":         func(ok *spadepb.EnvironmentAccepted) { ok.Title = "Accounting" },
+		"kind":          func(ok *spadepb.EnvironmentAccepted) { ok.Kind = "tools" },
+		"max_steps 12,": func(ok *spadepb.EnvironmentAccepted) { ok.MaxSteps = 11 },
+	} {
+		allDropped(t, rollOutAs(t, 2, gymtest.Counting, change), want)
+	}
+}
+
+func allDropped(t *testing.T, events []event.Event, reason string) {
+	t.Helper()
 	if len(events) != 7 {
 		t.Fatalf("%d events, want one an expected episode", len(events))
 	}
@@ -159,7 +183,7 @@ func TestASourceThatCannotBeLoadedDropsItsEpisodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, ok := msg.(*spadepb.RolloutDropped); !ok || d.GetReason() == "" {
+		if d, ok := msg.(*spadepb.RolloutDropped); !ok || !strings.Contains(d.GetReason(), reason) {
 			t.Errorf("got %v", msg)
 		}
 	}
