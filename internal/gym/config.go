@@ -8,18 +8,6 @@ import (
 	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
-	"github.com/seed256f7767/spade/internal/sandbox"
-)
-
-// The values of Config.Sandbox.
-const (
-	// SandboxFull confines workers by every layer: no_new_privs, seccomp, limits, and Landlock where the kernel has it.
-	SandboxFull = "starlark-1"
-	// SandboxLimits is limits on resources and the watchdog only. It is for systems that have nothing else, and for
-	// sources that one trusts.
-	SandboxLimits = "limits"
-	// SandboxNone is the watchdog only.
-	SandboxNone = "none"
 )
 
 // Config is what a user sets.
@@ -104,69 +92,8 @@ func (c Config) Validate() error {
 	if max(l.Observation, l.Info, l.Action, l.Hint, l.State) > 4<<20 {
 		errs = append(errs, errors.New("a size limit is over 4 MiB"))
 	}
-	if _, ok := tierOf(c.Sandbox); !ok {
+	if _, ok := tierOf("", or(c.Sandbox, SandboxFull)); !ok {
 		errs = append(errs, fmt.Errorf("sandbox %q is none of %s, %s, %s", c.Sandbox, SandboxFull, SandboxLimits, SandboxNone))
 	}
 	return errors.Join(errs...)
-}
-
-// tier is what a value of Config.Sandbox means.
-type tier struct{ require, want sandbox.Layer }
-
-func tierOf(name string) (tier, bool) {
-	switch name {
-	case SandboxFull, "":
-		return tier{
-			require: sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Seccomp,
-			want:    sandbox.Landlock,
-		}, true
-	case SandboxLimits:
-		return tier{require: sandbox.Rlimits, want: sandbox.Descriptors}, true
-	case SandboxNone:
-		return tier{}, true
-	}
-	return tier{}, false
-}
-
-// TierPython is what is recorded of Python workers with every layer; a suffix names what a machine lacks and is not needed.
-const TierPython = "python-1"
-
-// pythonTierOf is what a value of Config.Sandbox means for the Python runtime.
-func pythonTierOf(name string) (tier, bool) {
-	switch name {
-	case SandboxFull, "":
-		return tier{
-			require: sandbox.Descriptors | sandbox.Rlimits | sandbox.NoNewPrivs | sandbox.Seccomp | sandbox.Namespaces |
-				sandbox.Root | sandbox.Privileges,
-			want: sandbox.Landlock,
-		}, true
-	case SandboxLimits:
-		return tier{require: sandbox.Rlimits | sandbox.Descriptors&sandbox.Supported}, true
-	case SandboxNone:
-		return tier{}, true
-	}
-	return tier{}, false
-}
-
-// pythonTier is what is recorded of a Python worker with these layers in force.
-func pythonTier(configured string, have sandbox.Layer) string {
-	if configured != SandboxFull {
-		return configured
-	}
-	name := TierPython
-	if !have.Has(sandbox.Cgroup) {
-		name += "-no-cgroup"
-	}
-	if !have.Has(sandbox.Landlock) {
-		name += "-no-landlock"
-	}
-	return name
-}
-
-// tierName is what is recorded of a worker with these layers in force.
-func tierName(configured string, have sandbox.Layer) string {
-	if configured == SandboxFull && !have.Has(sandbox.Landlock) {
-		return SandboxFull + "-no-landlock"
-	}
-	return configured
 }

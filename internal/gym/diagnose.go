@@ -29,7 +29,7 @@ func (p *proc) diagnose() *deathError {
 	}
 	used := state.UserTime() + state.SystemTime()
 	switch {
-	case p.oom, p.start.python && strings.Contains(last, "the worker failed: MemoryError"):
+	case p.oom, p.start.python && state.ExitCode() == wire.ExitMemory:
 		return &deathError{cause: causeMemory, text: memoryText}
 	case !p.start.python && goDied(last) != nil:
 		return goDied(last)
@@ -40,9 +40,10 @@ func (p *proc) diagnose() *deathError {
 		return &deathError{cause: causeCrashed, text: "the worker made a system call that the sandbox forbids"}
 	case status.Signaled():
 		return &deathError{cause: causeCrashed, text: "the worker was ended by signal " + signal.String()}
-	case p.start.memory > 0 && (!p.start.python && runtimeDied(last) || peakRSS(state) > p.start.memory/4*3):
-		// The interpreter's own runtime does not check each of its requests for memory: its collector crashes on some. What
-		// it says then differs from one time to the next, and reasons are part of events.
+	case !p.start.python && p.start.memory > 0 && (runtimeDied(last) || peakRSS(state) > p.start.memory/4*3):
+		// The Starlark interpreter's own runtime does not check each of its requests for memory: its collector crashes on
+		// some. What it says then differs from one time to the next, and reasons are part of events. How much memory a Python
+		// process held differs by machine, and its exits are the environment's own doing.
 		return &deathError{cause: causeMemory, text: memoryText}
 	}
 	return &deathError{cause: causeCrashed, text: fmt.Sprintf("the worker ended with status %d", state.ExitCode())}

@@ -59,6 +59,21 @@ func (e *deathError) fault() Fault {
 	return f
 }
 
+// startError says that a process did not get as far as its source. It does not unwrap to the death, which would be blamed
+// on the source.
+type startError struct{ death *deathError }
+
+func (e *startError) Error() string { return "fresh worker: " + e.death.text }
+
+// unborn marks what happened to a process that has not been sent its source.
+func unborn(err error) error {
+	var death *deathError
+	if errors.As(err, &death) {
+		return &startError{death}
+	}
+	return fmt.Errorf("fresh worker: %w", err)
+}
+
 // PackageError says that a source needs a package set that is not configured here.
 type PackageError struct{ Package string }
 

@@ -100,7 +100,8 @@ func collect[Q, A any](ctx context.Context, w *Worker, p *proc, v *verb[Q, A], p
 		read, err := readAnswers(v, part[len(answers)-first:], body)
 		at := len(answers) - first + len(read)
 		last := kind == wire.KindLast
-		if err == nil && (!last && kind != wire.KindResults || last != (at == len(part))) {
+		// A frame without answers would be no progress, and each has the time of a whole call.
+		if err == nil && (!last && (kind != wire.KindResults || len(read) == 0) || last != (at == len(part))) {
 			err = fmt.Errorf("message kind %d after %d of %d answers", kind, at, len(part))
 		}
 		if err != nil {
@@ -147,6 +148,7 @@ func run[Q, A any](ctx context.Context, w *Worker, v *verb[Q, A], calls []Q) ([]
 		}
 		err = r.after(ctx, death)
 	}
+	r.mark()
 	r.settle()
 	return r.answers, nil
 }

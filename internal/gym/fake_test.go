@@ -13,8 +13,16 @@ import (
 
 const fakeCommand = "__fake"
 
+// stillborn, with the path of a file, ends the fake at once when there is the file.
+const stillborn = "stillborn:"
+
 // fakeMain is a worker that has been taken over: it speaks the protocol up to a point and then breaks it.
 func fakeMain(mode string) int {
+	if path, ok := strings.CutPrefix(mode, stillborn); ok {
+		if _, err := os.Stat(path); err == nil {
+			return 1
+		}
+	}
 	in := wire.NewReader(os.Stdin)
 	out := os.NewFile(3, "results")
 	for {
@@ -92,6 +100,15 @@ func attack(mode string, nonce wire.Nonce, out *os.File) {
 	case "forge":
 		e.Stepped(wire.Stepped{Fault: wire.Fault{Outcome: "paid"}})
 		_ = wire.WriteFrame(out, nonce, wire.KindLast, e.Buf)
+	case "no answers":
+		for {
+			if err := wire.WriteFrame(out, nonce, wire.KindResults, nil); err != nil {
+				return
+			}
+		}
+	case "solved before it began":
+		e.Started(wire.Started{Fault: wire.Fault{Outcome: wire.Solved}})
+		_ = wire.WriteFrame(out, nonce, wire.KindLast, e.Buf)
 	case "silent":
 		time.Sleep(time.Hour)
 	case "flood":
@@ -105,7 +122,7 @@ func attack(mode string, nonce wire.Nonce, out *os.File) {
 func TestTakenOverWorker(t *testing.T) {
 	for _, mode := range []string{
 		"nonce", "garbage", "length", "cut", "other episode", "too many", "too few", "platform's outcome", "not text", "forge",
-		"silent", "flood",
+		"silent", "flood", "no answers", "solved before it began",
 	} {
 		t.Run(mode, func(t *testing.T) {
 			cfg := Config{Sandbox: SandboxNone}

@@ -95,7 +95,7 @@ func TestEpisode(t *testing.T) {
 	if got := w.Meta(); got.Title != "Counting" || got.Kind != "game" || got.MaxSteps != 8 || !got.HasSolve {
 		t.Fatalf("meta is %+v", got)
 	}
-	if w.Tier() != SandboxFull {
+	if w.Tier() != TierStarlark {
 		t.Fatalf("tier is %q", w.Tier())
 	}
 	started, err := w.Reset(t.Context(), []Reset{{Episode: 3, Seed: 7, WantHint: true, WantSolve: true}})

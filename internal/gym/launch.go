@@ -3,7 +3,6 @@ package gym
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/sandbox"
@@ -37,29 +36,30 @@ func (p *Pool) take(ctx context.Context, l launch) (*proc, error) {
 
 // takeUntested is take without the test that the runtime's sandbox holds, for that test.
 func (p *Pool) takeUntested(ctx context.Context, l launch) (*proc, error) {
-	begin, err := p.begin(l)
-	if err != nil {
-		return nil, err
-	}
 	if !l.hasSpares() {
-		return p.single(ctx, begin)
+		return p.single(ctx, l)
 	}
-	s, err := p.spawner(l, begin.begin)
+	s, err := p.spawner(l)
 	if err != nil {
 		return nil, err
 	}
 	return s.take(ctx)
 }
 
-func (p *Pool) begin(l launch) (start, error) {
-	if l.runtime == RuntimePython {
-		return p.beginPython(l)
+// begin starts a process of the launch as things are now: what a spawner has been told once may have turned out not to work.
+func (p *Pool) begin(l launch) (*proc, error) {
+	if l.runtime != RuntimePython {
+		return p.startStarlark().begin()
 	}
-	return p.beginStarlark(), nil
+	s, err := p.startPython(l)
+	if err != nil {
+		return nil, err
+	}
+	return s.begin()
 }
 
 // spawner returns the one for a launch with spares and starts it at the first use.
-func (p *Pool) spawner(l launch, begin func() (*proc, error)) (*spawner, error) {
+func (p *Pool) spawner(l launch) (*spawner, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -67,7 +67,7 @@ func (p *Pool) spawner(l launch, begin func() (*proc, error)) (*spawner, error) 
 	}
 	s, ok := p.spawners[l]
 	if !ok {
-		s = newSpawner(begin, max(p.cfg.Spares, 0), p.cfg.MaxWorkers)
+		s = newSpawner(func() (*proc, error) { return p.begin(l) }, max(p.cfg.Spares, 0), p.cfg.MaxWorkers)
 		s.start()
 		p.spawners[l] = s
 	}
@@ -75,7 +75,7 @@ func (p *Pool) spawner(l launch, begin func() (*proc, error)) (*spawner, error) 
 }
 
 // single starts one process of a launch without spares.
-func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
+func (p *Pool) single(ctx context.Context, l launch) (*proc, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
 	starter := p.starter
 	p.mu.Unlock()
 	for attempt := 0; ; attempt++ {
-		proc, err := starter.start(ctx, s.begin)
+		proc, err := starter.start(ctx, func() (*proc, error) { return p.begin(l) })
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
 		if err == nil {
 			return proc, nil
 		}
-		var death *deathError
-		if attempt > 0 || !errors.As(err, &death) {
+		var unborn *startError
+		if attempt > 0 || !errors.As(err, &unborn) {
 			return nil, err
 		}
 	}
@@ -107,7 +107,7 @@ func (p *Pool) single(ctx context.Context, s start) (*proc, error) {
 func (p *Pool) greeted(ctx context.Context, proc *proc) error {
 	defer proc.interruptible(ctx)()
 	if err := proc.greet(ctx, greetTimeout); err != nil {
-		return errors.Join(fmt.Errorf("fresh worker: %w", err), proc.close())
+		return errors.Join(unborn(err), proc.close())
 	}
 	return nil
 }
@@ -116,14 +116,14 @@ func (p *Pool) greeted(ctx context.Context, proc *proc) error {
 // nothing of what its packages set up can be collected; the worker sets the pace of its collector before it loads a source.
 func starlarkEnv() []string { return []string{"GOGC=off", "GOMAXPROCS=1"} }
 
-func (p *Pool) beginStarlark() start {
-	t, _ := tierOf(p.cfg.Sandbox)
+func (p *Pool) startStarlark() start {
+	t := p.tierOf(RuntimeStarlark)
 	return start{
 		argv: func(wire.Nonce) []string { return p.command }, env: starlarkEnv(), layers: t.require & sandbox.Seccomp,
 		hello: &wire.Hello{
 			Require: uint32(t.require), Want: uint32(t.want),
 			MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
 		},
-		memory: p.cfg.MemoryBytes, cpu: p.cfg.CPUTime,
+		memory: p.cfg.MemoryBytes, cpu: p.cfg.CPUTime, log: p.log,
 	}
 }

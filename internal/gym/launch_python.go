@@ -30,8 +30,8 @@ const (
 	packageFolder = "/packages"
 )
 
-// beginPython returns what starts a process of the launch. The runtime must have been prepared.
-func (p *Pool) beginPython(l launch) (start, error) {
+// startPython returns what starts a process of the launch. The runtime must have been prepared.
+func (p *Pool) startPython(l launch) (start, error) {
 	packages := ""
 	if l.pkg != "" {
 		var ok bool
@@ -43,7 +43,7 @@ func (p *Pool) beginPython(l launch) (start, error) {
 	if err != nil {
 		return start{}, err
 	}
-	t, _ := pythonTierOf(p.cfg.Sandbox)
+	t := p.tierOf(RuntimePython)
 	memory := p.cfg.MemoryBytes + pythonBase
 	s := start{
 		// The stage must not need a thread once it has limits, so nothing may interrupt it.
@@ -52,7 +52,12 @@ func (p *Pool) beginPython(l launch) (start, error) {
 			Require: uint32(t.require), Want: uint32(t.want),
 			MemoryBytes: memory, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: pythonFiles,
 		},
-		groups: found.groups, limits: cgroup.Limits{MemoryBytes: memory, Processes: pythonThreads},
+		log: p.log,
+	}
+	if found.group != nil {
+		s.group = func() (group, error) {
+			return found.group(cgroup.Limits{MemoryBytes: memory, Processes: pythonThreads})
+		}
 	}
 	options := found.options(t, packages, l.around)
 	s.argv = func(nonce wire.Nonce) []string {
@@ -65,10 +70,6 @@ func (p *Pool) beginPython(l launch) (start, error) {
 	return s, nil
 }
 
-// oneThread keeps numerical libraries from starting a thread for each core of the machine, whose stacks alone would be more
-// memory than a worker has, and whose number would show in the last digits of their sums.
-var oneThread = []string{"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
-
 // options are what the first stage becomes and what the interpreter may see.
 func (f foundPython) options(t tier, packages string, around Surroundings) jail.Options {
 	main, at := filepath.Join(f.dir, python.MainFile), packages
@@ -76,11 +77,8 @@ func (f foundPython) options(t tier, packages string, around Surroundings) jail.
 		Program: f.interpreter.Path, ScratchBytes: pythonScratch, Threads: pythonThreads, StackBytes: pythonStack,
 		Env: python.Environment(around.HashSeed, or(around.TimeZone, "UTC"), or(around.Locale, "C.UTF-8")),
 	}
-	if packages != "" {
-		o.Env = append(o.Env, oneThread...)
-	}
 	if t.require.Has(sandbox.Root) {
-		if path := libraryPath(f.interpreter.Path); path != "" {
+		if path := python.LibraryPath(f.interpreter.Path); path != "" {
 			o.Env = append(o.Env, "LD_LIBRARY_PATH="+path)
 		}
 		main = workerFolder + "/" + python.MainFile
@@ -131,9 +129,9 @@ func (p *Pool) readyPython(ctx context.Context) error {
 	if p.python.tested {
 		return nil
 	}
-	t, _ := pythonTierOf(p.cfg.Sandbox)
+	t := p.tierOf(RuntimePython)
 	if lacking := t.require &^ sandbox.Supported; lacking != 0 {
-		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require), Err: &sandbox.MissingError{Layer: lacking, Remedy: elsewhere}}
+		return &SandboxError{Tier: p.tierName(RuntimePython, t.require), Err: &sandbox.MissingError{Layer: lacking, Remedy: elsewhere}}
 	}
 	if err := p.python.prepare(ctx, p.cfg.Python.Interpreter, p.cfg.Sandbox != SandboxNone, p.log); err != nil {
 		return fmt.Errorf("python runtime: %w", err)
@@ -143,7 +141,7 @@ func (p *Pool) readyPython(ctx context.Context) error {
 		return err
 	}
 	p.python.tested = true
-	p.stands(RuntimePython, pythonTier(p.cfg.Sandbox, have), have)
+	p.stands(RuntimePython, p.tierName(RuntimePython, have), have)
 	p.log.InfoContext(ctx, "Python environments ready", "sandbox_tier", p.TierOf(RuntimePython), "python", p.python.found.interpreter.Version,
 		"layers", have.String(), "control_groups", p.python.groups())
 	return nil

@@ -35,6 +35,9 @@ type Pool struct {
 	closed   bool
 }
 
+// everyLayer names a tier as it is called where nothing is missing.
+const everyLayer = ^sandbox.Layer(0)
+
 // NewPool checks the configuration and does nothing else.
 func NewPool(cfg Config, set Settings) (*Pool, error) {
 	if err := cfg.Validate(); err != nil {
@@ -55,7 +58,9 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 	}
 	return &Pool{
 		cfg: cfg, log: log, command: command, jail: []string{self, jail.Command},
-		tiers:  map[string]string{RuntimeStarlark: cfg.Sandbox, RuntimePython: pythonTier(cfg.Sandbox, sandbox.Cgroup|sandbox.Landlock)},
+		tiers: map[string]string{
+			RuntimeStarlark: tierName(RuntimeStarlark, cfg.Sandbox, everyLayer), RuntimePython: tierName(RuntimePython, cfg.Sandbox, everyLayer),
+		},
 		layers: map[string]sandbox.Layer{},
 		slots:  semaphore.NewWeighted(int64(cfg.MaxWorkers)), open: map[*Worker]struct{}{},
 		spawners: map[launch]*spawner{},

@@ -25,15 +25,17 @@ type pythonRuntime struct {
 	files     sync.Mutex
 	found     foundPython
 	why       string // there are no control groups, or which version there is
+	removed   bool   // for good
 	libraries map[string][]python.Mount
 }
 
-// foundPython is a prepared runtime: the interpreter, the folder with the worker's own files, and where control groups are
-// made, which is nowhere on many machines.
+// foundPython is a prepared runtime: the interpreter, the folder with the worker's own files, and how control groups are
+// made, which they cannot be on many machines.
 type foundPython struct {
 	interpreter python.Interpreter
 	dir         string
-	groups      *cgroup.Parent
+	// group makes a control group; nil: none can be made.
+	group func(cgroup.Limits) (group, error)
 	// libraries are those that the packages of one launch need.
 	libraries []python.Mount
 }
@@ -42,7 +44,10 @@ type foundPython struct {
 func (r *pythonRuntime) prepare(ctx context.Context, name string, grouped bool, log *slog.Logger) error {
 	r.files.Lock()
 	defer r.files.Unlock()
-	if r.found.dir != "" {
+	switch {
+	case r.removed:
+		return ErrClosed
+	case r.found.dir != "":
 		return nil
 	}
 	found := foundPython{}
@@ -56,7 +61,7 @@ func (r *pythonRuntime) prepare(ctx context.Context, name string, grouped bool, 
 			return err
 		default:
 			r.why = fmt.Sprintf("version %d", parent.Version())
-			found.groups = parent
+			found.group = func(l cgroup.Limits) (group, error) { return parent.New(l) }
 			if err := parent.Sweep(); err != nil { // another user's, for one
 				log.WarnContext(ctx, "control groups of a killed process are left", "error", err.Error())
 			}
@@ -147,12 +152,14 @@ func (r *pythonRuntime) groups() string {
 func (r *pythonRuntime) withoutGroups(why error) {
 	r.files.Lock()
 	defer r.files.Unlock()
-	r.found.groups, r.why = nil, why.Error()
+	r.found.group, r.why = nil, why.Error()
 }
 
+// remove removes the worker's files. Nothing is prepared afterwards: a first source may be on its way when the pool closes.
 func (r *pythonRuntime) remove() error {
 	r.files.Lock()
 	defer r.files.Unlock()
+	r.removed = true
 	if r.found.dir == "" {
 		return nil
 	}

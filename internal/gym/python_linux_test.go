@@ -77,21 +77,26 @@ func TestPythonUnderAnyUmask(t *testing.T) {
 	}
 }
 
-func TestPythonTierNames(t *testing.T) {
+func TestTierNames(t *testing.T) {
+	const python, starlark = RuntimePython, RuntimeStarlark
 	for _, tt := range []struct {
-		configured string
-		have       sandbox.Layer
-		want       string
+		runtime, setting string
+		have             sandbox.Layer
+		want             string
 	}{
-		{SandboxFull, sandbox.Cgroup | sandbox.Landlock, "python-1"},
-		{SandboxFull, sandbox.Landlock, "python-1-no-cgroup"},
-		{SandboxFull, sandbox.Cgroup, "python-1-no-landlock"},
-		{SandboxFull, 0, "python-1-no-cgroup-no-landlock"},
-		{SandboxLimits, 0, "limits"},
-		{SandboxNone, sandbox.Cgroup, "none"},
+		{python, SandboxFull, sandbox.Cgroup | sandbox.Landlock, "python-1"},
+		{python, SandboxFull, sandbox.Landlock, "python-1-no-cgroup"},
+		{python, SandboxFull, sandbox.Cgroup, "python-1-no-landlock"},
+		{python, SandboxFull, 0, "python-1-no-cgroup-no-landlock"},
+		{python, SandboxLimits, 0, "limits"},
+		{python, SandboxNone, sandbox.Cgroup, "none"},
+		{starlark, SandboxFull, sandbox.Landlock, "starlark-1"},
+		{starlark, SandboxFull, 0, "starlark-1-no-landlock"},
+		{starlark, SandboxLimits, sandbox.Landlock, "limits"},
+		{starlark, SandboxNone, 0, "none"},
 	} {
-		if got := pythonTier(tt.configured, tt.have); got != tt.want {
-			t.Errorf("%s with %s: %q", tt.configured, tt.have, got)
+		if got := tierName(tt.runtime, tt.setting, tt.have); got != tt.want {
+			t.Errorf("%s, %s with %s: %q", tt.runtime, tt.setting, tt.have, got)
 		}
 	}
 }

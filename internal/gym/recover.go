@@ -78,10 +78,14 @@ func (r *recovery[Q, A]) resume(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// mark flags the suspects' answers, once there are answers to all calls.
+func (r *recovery[Q, A]) mark() {
 	for i := r.suspects[0]; i < r.suspects[1]; i++ {
 		r.v.flagged(&r.answers[i])
 	}
-	return nil
 }
 
 // abandon answers for the rest of the batch when its episodes cannot be played again: the same moves ended otherwise,

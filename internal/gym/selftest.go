@@ -23,11 +23,11 @@ func (p *Pool) selfTest(ctx context.Context) error {
 	var refused *SourceError
 	switch {
 	case err == nil:
-		return errors.Join(&SandboxError{Tier: p.cfg.Sandbox, Err: errors.New("a memory hog lives")}, w.Close())
+		return errors.Join(&SandboxError{Tier: p.Tier(), Err: errors.New("a memory hog lives")}, w.Close())
 	case !errors.As(err, &refused):
 		return err
 	case refused.Fault.Cause != causeMemory:
-		return &SandboxError{Tier: p.cfg.Sandbox, Err: fmt.Errorf("a memory hog ends by %s: %w", refused.Fault.Cause, err)}
+		return &SandboxError{Tier: p.Tier(), Err: fmt.Errorf("a memory hog ends by %s: %w", refused.Fault.Cause, err)}
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (p *Pool) probe(ctx context.Context) error {
 	if err != nil {
 		var refused *refusal
 		if errors.As(err, &refused) {
-			return &SandboxError{Tier: p.cfg.Sandbox, Err: refused}
+			return &SandboxError{Tier: p.Tier(), Err: refused}
 		}
 		return fmt.Errorf("start the first worker: %w", err)
 	}
@@ -49,13 +49,13 @@ func (p *Pool) probe(ctx context.Context) error {
 	}
 	kind, body, err := proc.recv(ctx, greetTimeout)
 	if err != nil {
-		return &SandboxError{Tier: p.cfg.Sandbox, Err: fmt.Errorf("probe: %w", err)}
+		return &SandboxError{Tier: p.Tier(), Err: fmt.Errorf("probe: %w", err)}
 	}
 	d := wire.NewDecoder(body)
 	found := d.String()
 	if err := d.End(); err != nil || kind != wire.KindProbed || found != "" {
-		return &SandboxError{Tier: p.cfg.Sandbox, Err: errors.Join(errors.New(found), err)}
+		return &SandboxError{Tier: p.Tier(), Err: errors.Join(errors.New(found), err)}
 	}
-	p.stands(RuntimeStarlark, tierName(p.cfg.Sandbox, proc.layers), proc.layers)
+	p.stands(RuntimeStarlark, p.tierName(RuntimeStarlark, proc.layers), proc.layers)
 	return nil
 }

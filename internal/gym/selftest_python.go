@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
@@ -31,7 +30,7 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 		p.python.withoutGroups(group)
 		have, title, err = p.probePython(ctx)
 	}
-	tier := pythonTier(p.cfg.Sandbox, have)
+	tier := p.tierName(RuntimePython, have)
 	switch {
 	case err != nil:
 		return 0, p.refusedPython(err)
@@ -40,7 +39,7 @@ func (p *Pool) testPython(ctx context.Context) (sandbox.Layer, error) {
 	case title != holds:
 		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("it does not hold: an environment could %s", title)}
 	}
-	if t, _ := pythonTierOf(p.cfg.Sandbox); !have.Has(t.require) {
+	if t := p.tierOf(RuntimePython); !have.Has(t.require) {
 		return 0, &SandboxError{Tier: tier, Err: fmt.Errorf("layers are missing: %s", t.require&^have)}
 	}
 	meta, _, err := p.tryPython(ctx, p.hogging())
@@ -66,10 +65,9 @@ func (p *Pool) refusedPython(err error) error {
 	var refused *refusal
 	var missing *sandbox.MissingError
 	var source *SourceError
-	var death *deathError
-	if errors.As(err, &refused) || errors.As(err, &missing) || errors.As(err, &source) || errors.As(err, &death) {
-		t, _ := pythonTierOf(p.cfg.Sandbox)
-		return &SandboxError{Tier: pythonTier(p.cfg.Sandbox, t.require|t.want|sandbox.Cgroup), Err: err}
+	var unborn *startError
+	if errors.As(err, &refused) || errors.As(err, &missing) || errors.As(err, &source) || errors.As(err, &unborn) {
+		return &SandboxError{Tier: p.tierName(RuntimePython, everyLayer), Err: err}
 	}
 	return fmt.Errorf("start the first Python worker: %w", err)
 }
@@ -84,7 +82,7 @@ func (p *Pool) probePython(ctx context.Context) (have sandbox.Layer, title strin
 	if err := canary.Chmod(0o644); err != nil { // it is the root that must hide it, not its mode
 		return 0, "", fmt.Errorf("canary: %w", err)
 	}
-	t, _ := pythonTierOf(p.cfg.Sandbox)
+	t := p.tierOf(RuntimePython)
 	head := fmt.Sprintf("CANARY, PARENT, ROOT, CONFINED, TOO_MUCH = %s, %d, %s, %s, %d\n", strconv.QuoteToASCII(canary.Name()), os.Getpid(),
 		pythonBool(os.Geteuid() == 0), pythonBool(t.require.Has(sandbox.Seccomp)), p.cfg.MemoryBytes+2*pythonBase)
 	meta, have, err := p.tryPython(ctx, head+pythonProbe)
@@ -126,29 +124,4 @@ func (p *Pool) tryPython(ctx context.Context, code string) (Meta, sandbox.Layer,
 		err = &SourceError{Stage: "load", Fault: death.fault()}
 	}
 	return meta, proc.layers, err
-}
-
-// loadInto loads a source into a fresh process.
-func (p *Pool) loadInto(ctx context.Context, proc *proc, src Source) (Meta, error) {
-	defer proc.interruptible(ctx)()
-	p.dog.enter(proc)
-	defer p.dog.leave(proc)
-	e := wire.Encoder{Buf: wire.AppendHeader(nil, proc.nonce, wire.KindLoad)}
-	e.Load(wire.Load{Runtime: src.Runtime, Code: src.Code, Limits: p.cfg.Limits})
-	if err := proc.send(ctx, e.Buf, p.cfg.LoadTimeout); err != nil {
-		return Meta{}, err
-	}
-	kind, body, err := proc.recv(ctx, p.cfg.LoadTimeout)
-	if err != nil {
-		return Meta{}, err
-	}
-	d := wire.NewDecoder(body)
-	m := d.Loaded()
-	if err := d.End(); err != nil || kind != wire.KindLoaded {
-		return Meta{}, proc.death(&deathError{cause: causeProtocol, text: fmt.Sprintf("message kind %d after loading: %v", kind, err)})
-	}
-	if m.Stage != "" {
-		return Meta{}, &SourceError{Stage: m.Stage, Fault: m.Fault}
-	}
-	return m.Meta, nil
 }

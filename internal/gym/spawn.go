@@ -3,7 +3,6 @@ package gym
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -97,9 +96,9 @@ func (s *spawner) take(ctx context.Context) (*proc, error) {
 			return p, nil
 		}
 		last = err
-		var death *deathError
+		var unborn *startError
 		var refused *refusal
-		if ctx.Err() != nil || errors.As(err, &refused) || !errors.As(err, &death) && s.spares == 0 {
+		if ctx.Err() != nil || errors.Is(err, ErrClosed) || errors.As(err, &refused) || !errors.As(err, &unborn) && s.spares == 0 {
 			break
 		}
 	}
@@ -111,6 +110,8 @@ func (s *spawner) next(ctx context.Context) (*proc, error) {
 	case s.want <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-s.done: // nobody takes them any more
+		return nil, ErrClosed
 	}
 	var got spawned
 	select {
@@ -126,7 +127,7 @@ func (s *spawner) next(ctx context.Context) (*proc, error) {
 	}
 	defer got.proc.interruptible(ctx)()
 	if err := got.proc.greet(ctx, greetTimeout); err != nil {
-		return nil, errors.Join(fmt.Errorf("fresh worker: %w", err), got.proc.close())
+		return nil, errors.Join(unborn(err), got.proc.close())
 	}
 	return got.proc, nil
 }

@@ -19,18 +19,10 @@ type Standing struct {
 
 // Standing tests a runtime's sandbox, unless that has been done, and tells what came of it. The pool must be running.
 func (p *Pool) Standing(ctx context.Context, runtime string) Standing {
-	s := Standing{Runtime: runtime}
+	s := Standing{Runtime: runtime, Asked: p.asked(runtime)}
 	if runtime == RuntimePython {
-		t, _ := pythonTierOf(p.cfg.Sandbox)
-		s.Asked = t.require | t.want
-		if p.cfg.Sandbox != SandboxNone {
-			s.Asked |= sandbox.Cgroup
-		}
 		s.Err = p.readyPython(ctx)
 		s.Groups = p.python.groups()
-	} else {
-		t, _ := tierOf(p.cfg.Sandbox)
-		s.Asked = t.require | t.want
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -35,7 +35,7 @@ func TestWithoutNamespaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPool(t, Config{})
-	if got := oneStep(t, p, counting, "up"); got.Observation != "1 of 5" || p.Tier() != SandboxFull {
+	if got := oneStep(t, p, counting, "up"); got.Observation != "1 of 5" || p.Tier() != TierStarlark {
 		t.Errorf("starlark: %+v in %s", got, p.Tier())
 	}
 	for range 2 { // it is not forgotten, and not taken for the last word either
@@ -73,7 +73,7 @@ func TestOnAnOldKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPool(t, Config{})
-	if p.Tier() != SandboxFull+"-no-landlock" {
+	if p.Tier() != TierStarlark+"-no-landlock" {
 		t.Errorf("tier %q", p.Tier())
 	}
 	got, _ := stepPython(t, p, countingPython)

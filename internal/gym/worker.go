@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,8 @@ type Worker struct {
 	proc   *proc
 	closed bool
 }
+
+var _ io.Closer = (*Worker)(nil)
 
 // history is all that is needed to play an episode up to where it is.
 type history struct {
@@ -77,9 +80,12 @@ func (w *Worker) current() (*proc, error) {
 // fresh replaces the process by a new one. Nothing is loaded into it yet.
 func (w *Worker) fresh(ctx context.Context) (*proc, error) {
 	w.mu.Lock()
-	old := w.proc
+	old, closed := w.proc, w.closed
 	w.proc = nil
 	w.mu.Unlock()
+	if closed {
+		return nil, ErrClosed // which has ended the old one
+	}
 	if old != nil {
 		if err := old.close(); err != nil {
 			return nil, err
@@ -98,31 +104,6 @@ func (w *Worker) fresh(ctx context.Context) (*proc, error) {
 	return p, nil
 }
 
-// load loads the source for the first time. A death that can have another reason than the source is tried once more.
-func (w *Worker) load(ctx context.Context) error {
-	for attempt := 0; ; attempt++ {
-		meta, err := w.loadFresh(ctx)
-		var death *deathError
-		if errors.As(err, &death) {
-			if attempt == 0 && death.cause != causeMemory && !death.final {
-				continue
-			}
-			return &SourceError{Stage: "load", Fault: death.fault()}
-		}
-		w.meta = meta
-		return err
-	}
-}
-
-// loadFresh loads the source into a fresh process.
-func (w *Worker) loadFresh(ctx context.Context) (Meta, error) {
-	p, err := w.fresh(ctx)
-	if err != nil {
-		return Meta{}, err
-	}
-	return w.pool.loadInto(ctx, p, w.src)
-}
-
 // Reset starts episodes, each from the state right after the source was loaded, and returns one answer for each in
 // order. An answer with an outcome means that the episode is over. All episodes of a worker belong to one arm: all of
 // them come with the hint, or none.
@@ -135,8 +116,11 @@ func (w *Worker) Reset(ctx context.Context, resets []Reset) ([]Started, error) {
 	return run(ctx, w, resetting, resets)
 }
 
-// begin opens an episode that has begun.
+// begin opens an episode that has begun, and returns the answer as far as it can be believed.
 func (w *Worker) begin(reset Reset, answer Started) Started {
+	if answer.Outcome == Solved || answer.Outcome == Failed {
+		answer = Started{Episode: reset.Episode, Fault: disbelieved("the worker tells of an outcome before the first action", answer.Fault)}
+	}
 	if answer.Outcome == Ongoing {
 		w.episodes[answer.Episode] = &history{reset: reset, hash: answer.StateHash}
 	}
@@ -213,9 +197,7 @@ func (w *Worker) record(action Action, answer Stepped) Stepped {
 	if h == nil {
 		return answer // it ended without an answer of its own
 	}
-	if reason := h.contradiction(answer, w.meta.MaxSteps); reason != "" {
-		answer = Stepped{Episode: action.Episode, Fault: Fault{Outcome: EnvError, Cause: wire.CauseProtocol, Error: reason}}
-	}
+	answer = h.believed(answer, w.meta.MaxSteps)
 	if answer.Outcome != Ongoing {
 		delete(w.episodes, action.Episode)
 		return answer
@@ -245,6 +227,8 @@ func (w *Worker) drop(ctx context.Context, episodes []int) error {
 		return err
 	}
 	defer p.interruptible(ctx)()
+	w.pool.dog.enter(p) // what is forgotten may have finalisers
+	defer w.pool.dog.leave(p)
 	e := wire.Encoder{Buf: wire.AppendHeader(nil, p.nonce, wire.KindDrop)}
 	for _, n := range episodes {
 		e.Int(n)

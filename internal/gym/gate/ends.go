@@ -4,10 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/wire"
 )
-
-// tolerance is how far a return may be from a score and still be equal to it.
-const tolerance = 1e-6
 
 // terminates wants every reference solution to terminate; without one, some episode at least must. In no episode may the
 // two ends be confused: what is solved terminates, what is cut short is truncated, and nothing is both.
@@ -49,13 +47,13 @@ func (t *trajectory) confusedEnd() string {
 		return ""
 	case last.Terminated && last.Truncated:
 		return "both terminated and truncated; an episode that came to its end is terminated, one that was cut short is truncated"
-	case !last.Terminated && last.Return >= 1-tolerance && saysSolved(last):
+	case !last.Terminated && last.Return >= 1-wire.Tolerance && saysSolved(last):
 		return fmt.Sprintf("truncated with a return of %v, and verify says %v; what is solved must terminate", last.Return, *last.Verify)
 	}
 	return ""
 }
 
-func saysSolved(a gym.Stepped) bool { return a.Verify != nil && *a.Verify >= 1-tolerance }
+func saysSolved(a gym.Stepped) bool { return a.Verify != nil && *a.Verify >= 1-wire.Tolerance }
 
 // verified wants a verdict on every episode that ended well, and no quarrel between verdict and return. A verdict of 1 on
 // an episode that was cut short is such a quarrel too: else a verify that always says 1 would pass wherever wrong answers

@@ -50,7 +50,7 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 	if err == nil {
 		meta = first.Meta()
 	}
-	if !j.opened(src, meta, err) {
+	if !j.opened(src, err) {
 		if err != nil {
 			return report, notSource(err)
 		}
@@ -87,7 +87,7 @@ func Check(ctx context.Context, pool *gym.Pool, src gym.Source, opts Options) (R
 }
 
 // opened judges the stages that Open has been through, in their order, and says whether to go on.
-func (j *judge) opened(src gym.Source, meta gym.Meta, err error) bool {
+func (j *judge) opened(src gym.Source, err error) bool {
 	var refused *gym.SourceError
 	if err != nil && !errors.As(err, &refused) {
 		return false
@@ -103,9 +103,6 @@ func (j *judge) opened(src gym.Source, meta gym.Meta, err error) bool {
 		if refused != nil && refused.Stage == stage {
 			reason = refused.Fault.Error
 			j.report.Nondeterministic = refused.Fault.Nondeterministic
-		}
-		if refused == nil && stage == StageMeta {
-			reason = metaFault(meta)
 		}
 		if !j.pass(stage, reason) {
 			return false

@@ -53,7 +53,7 @@ func TestAccepts(t *testing.T) {
 		s.DistinctStarts < 2 || s.HintBytes == 0 || s.ObservationBytes == 0 || s.RandomSteps == 0 || s.WrongSolved > 1 {
 		t.Errorf("stats are %+v", s)
 	}
-	if r.Meta.Title != "Counting" || r.Tier != gym.SandboxFull {
+	if r.Meta.Title != "Counting" || r.Tier != gym.TierStarlark {
 		t.Errorf("meta %+v, tier %q", r.Meta, r.Tier)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/gym/wire"
 )
 
 // role is what an episode is played for.
@@ -48,7 +49,9 @@ func (t *trajectory) observation() string {
 }
 
 // open says whether the player has another move to make. No worker is believed that goes on for ever.
-func (t *trajectory) open() bool { return !t.stuck && t.recording.open() && len(t.steps) < mostSteps }
+func (t *trajectory) open() bool {
+	return !t.stuck && t.recording.open() && len(t.steps) < wire.MaxSteps
+}
 
 // session is everything that the gate plays of one source.
 type session struct {

@@ -8,24 +8,7 @@ import (
 	"github.com/seed256f7767/spade/internal/gym"
 )
 
-// mostSteps is what META may ask for at most.
-const mostSteps = 1000
-
 var isHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
-// metaFault checks what a worker tells of META. An environment's code shares its process with the code that checks it, so
-// whatever a worker tells may have been made up; nothing of it is believed that can be checked from outside.
-func metaFault(m gym.Meta) string {
-	switch {
-	case m.Title == "" || len(m.Title) > 200:
-		return "the worker tells of a title that META cannot have"
-	case m.Kind != "reasoning" && m.Kind != "tools" && m.Kind != "game":
-		return "the worker tells of a kind that META cannot have"
-	case m.MaxSteps < 1 || m.MaxSteps > mostSteps:
-		return "the worker tells of a max_steps that META cannot have"
-	}
-	return ""
-}
 
 // toldFault is the first good answer whose form no honest worker gives. That answers agree with each other, the worker's
 // host has checked.

@@ -15,12 +15,8 @@ import (
 // Filename is the name that positions in error messages carry.
 const Filename = "env.star"
 
-// Bounds of META.
-const (
-	maxTitle = 200
-	maxSteps = 1000
-	maxMeta  = 64 << 10
-)
+// maxMeta bounds META as a whole; wire has its other bounds.
+const maxMeta = 64 << 10
 
 // Env is a loaded environment and the episodes that are being played in it. It is not safe for concurrent use.
 type Env struct {
@@ -134,19 +130,17 @@ func (e *Env) readMeta(dict *starlark.Dict) error {
 		}
 	}
 	title, _ := field(dict, "title").(starlark.String)
-	if title == "" || len(title) > maxTitle {
-		return fmt.Errorf("META title must be a text of 1 to %d bytes", maxTitle)
+	if title == "" || len(title) > wire.MaxTitle {
+		return fmt.Errorf("META title must be a text of 1 to %d bytes", wire.MaxTitle)
 	}
 	kind, _ := field(dict, "kind").(starlark.String)
-	switch kind {
-	case "reasoning", "tools", "game":
-	default:
+	if !wire.IsKind(string(kind)) {
 		return fmt.Errorf("META kind must be reasoning, tools or game")
 	}
 	steps, ok := field(dict, "max_steps").(starlark.Int)
 	n, small := steps.Int64()
-	if !ok || !small || n < 1 || n > maxSteps {
-		return fmt.Errorf("META max_steps must be an integer from 1 to %d", maxSteps)
+	if !ok || !small || n < 1 || n > wire.MaxSteps {
+		return fmt.Errorf("META max_steps must be an integer from 1 to %d", wire.MaxSteps)
 	}
 	if _, err := Canonical(dict, maxMeta); err != nil {
 		return fmt.Errorf("META: %w", err)

@@ -15,9 +15,6 @@ import (
 	"github.com/seed256f7767/spade/internal/seed"
 )
 
-// tolerance is how far a return may be from a score and still be equal to it, and how far outside [0, 1] it may lie.
-const tolerance = 1e-6
-
 // episode is one game. Its state is the copy that canonical JSON would give, owned by nobody else.
 type episode struct {
 	state  starlark.Value

@@ -58,7 +58,7 @@ func (e *Env) takeSolution(ep *episode) ([]string, wire.Fault) {
 // solution. A return outside [0, 1] is the environment's fault; a verification that fails, or that contradicts the return
 // of a terminated episode, is the verifier's.
 func (e *Env) finish(ep *episode, out *wire.Stepped) {
-	if !(out.Return >= -tolerance && out.Return <= 1+tolerance) { // NaN included
+	if !(out.Return >= -wire.Tolerance && out.Return <= 1+wire.Tolerance) { // NaN included
 		out.Fault = envFault(wire.CauseReward, fmt.Sprintf("the rewards add up to %v, outside [0, 1]", out.Return))
 		return
 	}
@@ -69,7 +69,7 @@ func (e *Env) finish(ep *episode, out *wire.Stepped) {
 		return
 	}
 	out.Verify = &score
-	if out.Terminated && math.Abs(out.Return-score) > tolerance {
+	if out.Terminated && math.Abs(out.Return-score) > wire.Tolerance {
 		out.Fault = wire.Fault{
 			Outcome: wire.VerifierError, Cause: wire.CauseMismatch,
 			Error: fmt.Sprintf("the rewards add up to %v and verify says %v", out.Return, score),
@@ -77,7 +77,7 @@ func (e *Env) finish(ep *episode, out *wire.Stepped) {
 		return
 	}
 	out.Outcome = wire.Failed
-	if out.Terminated && out.Return >= 1-tolerance {
+	if out.Terminated && out.Return >= 1-wire.Tolerance {
 		out.Outcome = wire.Solved
 	}
 }
@@ -94,7 +94,7 @@ func (e *Env) score(ep *episode) (float64, wire.Fault) {
 	if !ok {
 		return 0, envFault(wire.CauseShape, fmt.Sprintf("verify returned a %s, want a number", v.Type()))
 	}
-	if math.IsNaN(score) || score < -tolerance || score > 1+tolerance {
+	if math.IsNaN(score) || score < -wire.Tolerance || score > 1+wire.Tolerance {
 		return 0, envFault(wire.CauseReward, fmt.Sprintf("verify returned %v, outside [0, 1]", score))
 	}
 	return score, wire.Fault{}

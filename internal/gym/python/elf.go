@@ -92,15 +92,9 @@ func (s *shared) loader(f *elf.File) error {
 // that it is in.
 func searchPath(f *elf.File, origins ...string) []string {
 	var dirs []string
-	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
-		values, err := f.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, dir := range strings.Split(strings.Join(values, ":"), ":") {
-			for _, origin := range origins {
-				dirs = append(dirs, filepath.Clean(strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin).Replace(dir)))
-			}
+	for _, dir := range runPaths(f) {
+		for _, origin := range origins {
+			dirs = append(dirs, filepath.Clean(fromOrigin(dir, origin)))
 		}
 	}
 	return append(slices.DeleteFunc(slices.Compact(dirs), func(d string) bool { return !filepath.IsAbs(d) }), systemDirs()...)

@@ -31,6 +31,9 @@ TOLERANCE = 1e-6
 FLUSH_BYTES = 256 << 10
 FLUSH_AFTER = 0.05
 
+# How many characters of a text that is too long are looked at in one go.
+PIECE = 64 << 10
+
 EMPTY_INFO = wire.string("{}") + b"\0"
 NO_INFO = b"\0\0"
 ONGOING_TAIL = b"\0\0"  # no verdict, no fault
@@ -235,15 +238,24 @@ def plain(what, value, limit):
     """The bytes of a text that the environment returned."""
     if not isinstance(value, str):
         raise Fault(SHAPE, "%s: is a %s, want a string" % (what, kind(value)))
+    if str.__len__(value) > limit:  # there may be no memory for its bytes
+        raise too_long(what, size_of(value), limit)
     try:
         data = str.encode(value)
     except UnicodeEncodeError:
-        if len(value) > limit:
-            raise too_long(what, len(value), limit) from None
         raise about(what, Malformed(ENCODING, "text that is not UTF-8")) from None
     if len(data) > limit:
         raise too_long(what, len(data), limit)
     return data
+
+
+def size_of(value):
+    """How many bytes a text has in UTF-8, found without having them all at once."""
+    length = str.__len__(value)
+    if str.isascii(value):
+        return length
+    pieces = (str.__getitem__(value, slice(at, at + PIECE)) for at in range(0, length, PIECE))
+    return sum(len(str.encode(piece, "utf-8", "surrogatepass")) for piece in pieces)
 
 
 def too_long(what, size, limit):

@@ -16,6 +16,7 @@ from .load import load
 
 EXIT_DONE = 0
 EXIT_PROTOCOL = 65
+EXIT_MEMORY = 66  # the platform takes it for the memory limit, whatever was printed
 
 RESULT_FD = 3
 OUT_OF_THE_WAY = 10
@@ -31,9 +32,11 @@ def main(loads=1):
     except wire.Broken as error:
         code = EXIT_PROTOCOL
         tell(str(error))
+    except MemoryError:  # the worker's own code had none left, or the environment reached into it
+        code = EXIT_MEMORY
     except BaseException as error:  # the environment reached into the worker
         code = EXIT_PROTOCOL
-        tell("out of memory" if type(error) is MemoryError else "the worker failed: " + type(error).__name__)
+        tell("the worker failed: " + type(error).__name__)
     leave(code)
 
 
@@ -43,7 +46,7 @@ leave = os._exit  # without waiting for threads, finalisers or exit functions of
 def tell(text, write=os.write):
     try:
         write(2, (text + "\n").encode("utf-8", "replace"))
-    except OSError:
+    except (OSError, MemoryError):
         pass
 
 
@@ -95,8 +98,9 @@ def surround(options):
     return surroundings.Globals() if seed_globals else None
 
 
-# What libraries of numbers ask how many threads to start when they are imported. More than one gains an environment
-# nothing, and a confined process must not start any.
+# What libraries of numbers ask how many threads to start when they are imported, which is one for each core of the machine
+# unless they are told. Their stacks alone would be more memory than a worker has, and their number would show in the last
+# digits of sums.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 

@@ -1,4 +1,4 @@
-package gym
+package python
 
 import (
 	"bytes"
@@ -53,12 +53,12 @@ func TestLibraryPath(t *testing.T) {
 	} {
 		for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
 			writeProgram(t, path, tag, search)
-			if got := libraryPath(path); got != want {
+			if got := LibraryPath(path); got != want {
 				t.Errorf("%s %s: %q, want %q", tag, search, got, want)
 			}
 		}
 	}
-	if got := libraryPath(dir + "/nothing"); got != "" {
+	if got := LibraryPath(dir + "/nothing"); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }
