@@ -79,12 +79,12 @@ func closeDescriptors(spec Spec) error {
 // setRlimits lowers soft and hard limits together, so that the process cannot raise them again.
 func setRlimits(spec Spec) error {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0}
-	if spec.MemoryBytes > 0 && !instrumented {
+	if spec.ExtraMemoryBytes > 0 && !instrumented {
 		held, err := writableBytes()
 		if err != nil {
 			return err
 		}
-		limits[unix.RLIMIT_DATA] = held + spec.MemoryBytes
+		limits[unix.RLIMIT_DATA] = held + spec.ExtraMemoryBytes
 	}
 	if spec.CPUSeconds > 0 {
 		limits[unix.RLIMIT_CPU] = spec.CPUSeconds

@@ -39,7 +39,7 @@ func attackMain(layers, name, arg string) int {
 		time.Sleep(time.Millisecond) // starts the runtime's network poller, as a background timer may do at any time
 	}
 	_, err = Apply(Spec{
-		Require: Layer(mask), KeepDescriptors: 3, MemoryBytes: 128 << 20, CPUSeconds: 60, OpenFiles: 16,
+		Require: Layer(mask), KeepDescriptors: 3, ExtraMemoryBytes: 128 << 20, CPUSeconds: 60, OpenFiles: 16,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -73,11 +73,12 @@ type Spec struct {
 	Require, Want Layer
 	// KeepDescriptors is how many descriptors from 0 up stay open.
 	KeepDescriptors int
-	// MemoryBytes is how much writable memory the process may have beyond what it has when Apply is called. Zero: no limit.
-	MemoryBytes uint64
-	// CPUSeconds ends the process after that much CPU time. Zero: no limit.
+	// ExtraMemoryBytes is how much writable memory the process may have beyond what it has when Apply is called: most of that
+	// is the Go runtime's, which nobody can choose. Zero: no limit.
+	ExtraMemoryBytes uint64
+	// CPUSeconds ends the process after that much processor time of all its threads. Zero: no limit.
 	CPUSeconds uint64
-	// OpenFiles caps descriptors. Zero: no limit.
+	// OpenFiles is how many descriptors the process may have. Zero: no limit.
 	OpenFiles uint64
 }
 

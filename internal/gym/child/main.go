@@ -142,7 +142,7 @@ func (w *worker) confine() error {
 	}
 	w.layers, err = sandbox.Apply(sandbox.Spec{
 		Require: sandbox.Layer(hello.Require), Want: sandbox.Layer(hello.Want), KeepDescriptors: resultFD + 1,
-		MemoryBytes: hello.MemoryBytes, CPUSeconds: hello.CPUSeconds, OpenFiles: hello.OpenFiles,
+		ExtraMemoryBytes: hello.MemoryBytes, CPUSeconds: hello.CPUSeconds, OpenFiles: hello.OpenFiles,
 	})
 	if err != nil {
 		if err := w.send(wire.KindRefused, func(e *wire.Encoder) { e.String(err.Error()) }); err != nil {

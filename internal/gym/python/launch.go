@@ -6,7 +6,8 @@ import "strconv"
 // locale. Not -I, which would ignore PYTHONHASHSEED too.
 func Flags() []string { return []string{"-S", "-s", "-B", "-X", "utf8"} }
 
-// Environment is a worker's whole environment. The worker takes it away before it loads a source.
+// Environment is what every worker has in its environment. A caller may add what the loader or libraries need. The worker
+// takes all of it away before it loads a source.
 func Environment(hashSeed uint32, timeZone, locale string) []string {
 	return []string{"PYTHONHASHSEED=" + strconv.FormatUint(uint64(hashSeed), 10), "TZ=" + timeZone, "LC_ALL=" + locale}
 }

@@ -4,7 +4,8 @@ package wire
 type Hello struct {
 	// Require and Want are sets of sandbox layers, see package sandbox.
 	Require, Want uint32
-	// MemoryBytes, CPUSeconds and OpenFiles are the limits of the process.
+	// MemoryBytes is what a worker in Go may have beyond what it starts with, and all that an interpreter may have. CPUSeconds
+	// and OpenFiles are the other limits of the process. Zero: no limit.
 	MemoryBytes, CPUSeconds, OpenFiles uint64
 }
 
