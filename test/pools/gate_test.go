@@ -147,7 +147,7 @@ FOUND = {
     "home": tried(lambda: os.listdir("/root")),
 }
 
-class Env(make("FrozenLake-v1", version="` + e.Version + `", seeds=(0, 1))):
+class Env(make("FrozenLake-v1", version="` + e.Version + `", seeds=(0, 1), adapter=1)):
     def reset(self, seed):
         observation, info = super().reset(seed)
         return repr(sorted(FOUND.items())), info

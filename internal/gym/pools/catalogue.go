@@ -13,6 +13,7 @@ const maxEntries = 4096
 // catalogue is what an adapter says of its package.
 type catalogue struct {
 	Version string   `json:"version"`
+	Adapter int      `json:"adapter"` // its revision
 	Entries []listed `json:"entries"`
 	Missing []absent `json:"missing"`
 }
@@ -43,6 +44,9 @@ func decode(text string) (catalogue, error) {
 	}
 	if !isName(c.Version) {
 		return catalogue{}, fmt.Errorf("%w: %q is no version", ErrCatalogue, c.Version)
+	}
+	if c.Adapter < 1 {
+		return catalogue{}, fmt.Errorf("%w: the adapter has no revision", ErrCatalogue)
 	}
 	seen := map[string]bool{}
 	for _, e := range c.Entries {

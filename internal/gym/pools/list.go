@@ -72,7 +72,7 @@ func (c catalogue) entries(s set, spec Spec) ([]Entry, error) {
 		if !spec.means(e) {
 			continue
 		}
-		src, err := entrySource(s, c.Version, e)
+		src, err := entrySource(s, c, e)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCatalogue, err)
 		}

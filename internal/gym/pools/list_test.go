@@ -3,6 +3,7 @@ package pools
 import (
 	"errors"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,6 +69,30 @@ func TestSourceIsForOneVersion(t *testing.T) {
 	refused, ok := errors.AsType[*gym.SourceError](err)
 	if !ok || refused.Stage != "load" || !strings.Contains(refused.Fault.Error, "gymnasium 1.5.0 is installed, the source is for 1.4.0") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A pool that was imported with another revision of the adapter would be another pool.
+func TestSourceIsForOneRevisionOfTheAdapter(t *testing.T) {
+	workers := pretend(t, "1.4.0")
+	entries, err := List(t.Context(), workers, Spec{Set: "gymnasium", Name: "Taxi-v4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := regexp.MustCompile(`, adapter=(\d+)\)`).FindStringSubmatch(entries[0].Source.Code)
+	if now == nil {
+		t.Fatalf("no revision in\n%s", entries[0].Source.Code)
+	}
+	for argument, says := range map[string]string{
+		", adapter=9999": "the adapter of gymnasium has revision " + now[1] + " here, the source is for 9999", "": "adapter",
+	} {
+		src := entries[0].Source
+		src.Code = strings.Replace(src.Code, ", adapter="+now[1], argument, 1)
+		_, err := workers.Open(t.Context(), src)
+		refused, ok := errors.AsType[*gym.SourceError](err)
+		if !ok || refused.Stage != "load" || !strings.Contains(refused.Fault.Error, says) {
+			t.Errorf("%q: error %v", argument, err)
+		}
 	}
 }
 

@@ -70,7 +70,8 @@ func setOf(name string) (set, bool) {
 	return set{}, false
 }
 
-// lock is the list of requirements: name==version lines and nothing that says where they come from.
+// lock is the list of requirements: name==version lines and nothing that says where they come from. There are no hashes in it,
+// for each version of Python and kind of machine has another file: the registry is trusted.
 func (s set) lock() (string, error) {
 	text, err := locks.ReadFile("locks/" + s.name + ".txt")
 	return string(text), err

@@ -20,8 +20,9 @@ func catalogueSource(s set) gym.Source {
 	}
 }
 
-// entrySource is the source of one environment: what it is, and nothing else.
-func entrySource(s set, version string, e listed) (gym.Source, error) {
+// entrySource is the source of one environment: what it is, of which version of its package, by which revision of the adapter,
+// and nothing else.
+func entrySource(s set, c catalogue, e listed) (gym.Source, error) {
 	options, err := keywords(e.Options)
 	if err != nil {
 		return gym.Source{}, fmt.Errorf("options of %s:%s: %w", s.name, e.Name, err)
@@ -29,8 +30,8 @@ func entrySource(s set, version string, e listed) (gym.Source, error) {
 	code := fmt.Sprintf(`# %s of %s %s (%s)
 from spade_pools.%s import make
 
-Env = make(%s, version=%s, seeds=(%d, %d)%s)
-`, e.Name, s.distribution, version, s.licence, s.adapter, quote(e.Name), quote(version), e.Seeds[0], e.Seeds[1], options)
+Env = make(%s, version=%s, seeds=(%d, %d), adapter=%d%s)
+`, e.Name, s.distribution, c.Version, s.licence, s.adapter, quote(e.Name), quote(c.Version), e.Seeds[0], e.Seeds[1], c.Adapter, options)
 	return gym.Source{Runtime: gym.RuntimePython, Package: s.name, Code: code}, nil
 }
 

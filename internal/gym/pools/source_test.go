@@ -10,7 +10,7 @@ import (
 
 func TestEntrySource(t *testing.T) {
 	s, _ := setOf("gymnasium")
-	src, err := entrySource(s, "1.4.0", listed{Name: "FrozenLake-v1", Seeds: [2]uint64{0, 9}, Options: map[string]any{
+	src, err := entrySource(s, catalogue{Version: "1.4.0", Adapter: 3}, listed{Name: "FrozenLake-v1", Seeds: [2]uint64{0, 9}, Options: map[string]any{
 		"map_name": "4x4", "is_slippery": true, "rate": 0.5, "desc": []any{"SF", nil},
 	}})
 	if err != nil {
@@ -19,7 +19,7 @@ func TestEntrySource(t *testing.T) {
 	want := `# FrozenLake-v1 of gymnasium 1.4.0 (MIT)
 from spade_pools.gymnasium_pool import make
 
-Env = make("FrozenLake-v1", version="1.4.0", seeds=(0, 9), desc=["SF", None], is_slippery=True, map_name="4x4", rate=0.5)
+Env = make("FrozenLake-v1", version="1.4.0", seeds=(0, 9), adapter=3, desc=["SF", None], is_slippery=True, map_name="4x4", rate=0.5)
 `
 	if src != (gym.Source{Runtime: gym.RuntimePython, Package: "gymnasium", Code: want}) {
 		t.Errorf("source %+v\nwant code\n%s", src, want)
@@ -60,12 +60,16 @@ func TestOptionsThatAreNone(t *testing.T) {
 }
 
 func TestDecodeTrustsNothing(t *testing.T) {
-	entries := func(list string) string { return `{"version": "1.0", "entries": [` + list + `], "missing": []}` }
+	entries := func(list string) string {
+		return `{"version": "1.0", "adapter": 2, "entries": [` + list + `], "missing": []}`
+	}
 	good := `{"name": "A-v1", "seeds": [0, 9], "options": {}}`
 	for name, text := range map[string]string{
 		"not JSON":         "[",
 		"nothing":          entries(""),
-		"version":          `{"version": "1\n0", "entries": [` + good + `]}`,
+		"version":          `{"version": "1\n0", "adapter": 2, "entries": [` + good + `]}`,
+		"revision":         `{"version": "1.0", "entries": [` + good + `]}`,
+		"odd revision":     `{"version": "1.0", "adapter": "2)", "entries": [` + good + `]}`,
 		"quote in a name":  entries(`{"name": "a\"b", "seeds": [0, 1]}`),
 		"line in a name":   entries(`{"name": "a\nimport os", "seeds": [0, 1]}`),
 		"escape in a name": entries(`{"name": "a\u001b[2J", "seeds": [0, 1]}`),
@@ -75,7 +79,7 @@ func TestDecodeTrustsNothing(t *testing.T) {
 		"seeds backwards":  entries(`{"name": "A", "seeds": [2, 1]}`),
 		"negative seed":    entries(`{"name": "A", "seeds": [-1, 1]}`),
 		"too many":         entries(good + strings.Repeat(`,{"name": "B", "seeds": [0, 1]}`, maxEntries)),
-		"missing":          `{"version": "1", "entries": [` + good + `], "missing": [{"name": "\u0007"}]}`,
+		"missing":          `{"version": "1", "adapter": 2, "entries": [` + good + `], "missing": [{"name": "\u0007"}]}`,
 	} {
 		if got, err := decode(text); err == nil {
 			t.Errorf("%s: %+v", name, got)
@@ -88,7 +92,7 @@ func TestDecodeTrustsNothing(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(`{"version": "1.0", "entries": [{"name": "A", "seeds": [0, 9], "options": {"x": [1, "a"]}}], "missing": []}`)
+	f.Add(`{"version": "1.0", "adapter": 1, "entries": [{"name": "A", "seeds": [0, 9], "options": {"x": [1, "a"]}}], "missing": []}`)
 	s, _ := setOf("gymnasium")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := decode(text)
@@ -96,7 +100,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, e := range c.Entries {
-			src, err := entrySource(s, c.Version, e)
+			src, err := entrySource(s, c, e)
 			if err != nil {
 				continue
 			}

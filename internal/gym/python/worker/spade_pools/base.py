@@ -10,16 +10,21 @@ import random
 import re
 import sys
 
+from .revisions import REVISIONS
+
 
 class PoolError(Exception):
     """What is wrong with the package or with how it is used here; never the agent's fault."""
 
 
-def check_version(distribution, wanted):
-    """Fails when the mounted package is not the one that the source names."""
+def check_version(distribution, wanted, adapter):
+    """Fails when the mounted package, or its adapter, is not the one that the source names."""
     found = installed_version(distribution)
     if found != wanted:
         raise PoolError("%s %s is installed, the source is for %s" % (distribution, found, wanted))
+    here = REVISIONS[distribution]
+    if adapter != here:
+        raise PoolError("the adapter of %s has revision %s here, the source is for %s" % (distribution, here, adapter))
 
 
 @functools.lru_cache(maxsize=None)
@@ -142,7 +147,7 @@ class Generators:
             sys.modules["numpy"].random.set_state(states[1])
 
 
-def catalogue(title, list_entries):
+def catalogue(title, distribution, list_entries):
     """An environment that says what a package has: `list_entries()` returns (version, entries, missing).
 
     Entries are dictionaries with name, seeds and options; missing ones have name and reason.
@@ -153,7 +158,9 @@ def catalogue(title, list_entries):
 
         def reset(self, seed):
             version, entries, missing = list_entries()
-            return json.dumps({"version": version, "entries": entries, "missing": missing}), {}
+            return json.dumps({
+                "version": version, "adapter": REVISIONS[distribution], "entries": entries, "missing": missing,
+            }), {}
 
         def step(self, action):
             return "", 0.0, True, False, {}

@@ -34,9 +34,9 @@ _LEAK_WORD = 4  # as the acceptance gate counts
 _numbers = itertools.count()
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of a category: the env seed is the number of the task in it."""
-    check_version(DISTRIBUTION, version)
+    check_version(DISTRIBUTION, version, adapter)
     category, number = name, None
     if name not in _CATEGORIES:
         category, _, number = name.rpartition("_")
@@ -281,4 +281,4 @@ def _list():
     return installed_version(DISTRIBUTION), entries, []
 
 
-Catalogue = catalogue("The multi-turn categories of BFCL", _list)
+Catalogue = catalogue("The multi-turn categories of BFCL", DISTRIBUTION, _list)

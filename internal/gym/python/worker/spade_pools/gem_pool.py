@@ -32,9 +32,9 @@ _GAMES = "game:"
 _LEFT_OUT = {"nltk": "nltk's word lists, which are downloaded", "pandas": "pandas"}
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of a game that GEM registers under name."""
-    check_version(DISTRIBUTION, version)
+    check_version(DISTRIBUTION, version, adapter)
     if name not in ENV_REGISTRY or not name.startswith(_GAMES):
         raise PoolError("GEM has no game %s" % name)
     solver = solvers.SOLVERS.get(_class(name).__name__)
@@ -159,4 +159,4 @@ def _list():
     return installed_version(DISTRIBUTION), entries, absent
 
 
-Catalogue = catalogue("The text games of GEM", _list)
+Catalogue = catalogue("The text games of GEM", DISTRIBUTION, _list)

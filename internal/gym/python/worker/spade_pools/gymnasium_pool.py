@@ -9,9 +9,9 @@ from .base import PoolError, catalogue, check_version, digest, entry, fold, inst
 _SEEDS = (0, 2**31 - 1)
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of the environment that the package registers under name."""
-    check_version("gymnasium", version)
+    check_version("gymnasium", version, adapter)
     if name not in games.GAMES or name not in registry:
         raise PoolError("no adapter for %s" % name)
     game = games.GAMES[name]
@@ -114,4 +114,4 @@ def _list():
     return installed_version("gymnasium"), entries, absent
 
 
-Catalogue = catalogue("The environments of Gymnasium", _list)
+Catalogue = catalogue("The environments of Gymnasium", "gymnasium", _list)

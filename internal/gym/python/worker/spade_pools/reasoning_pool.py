@@ -77,9 +77,9 @@ _EXAMPLES = {
 }
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of a dataset: the env seed is the dataset's seed and the question its first item."""
-    check_version(DISTRIBUTION, version)
+    check_version(DISTRIBUTION, version, adapter)
     return single_turn("reasoning-gym", name, seeds, options)
 
 
@@ -171,4 +171,4 @@ def _list():
     return installed_version(DISTRIBUTION), entries, [missing(name, absent[name]) for name in sorted(absent)]
 
 
-Catalogue = catalogue("The datasets of reasoning-gym", _list)
+Catalogue = catalogue("The datasets of reasoning-gym", DISTRIBUTION, _list)

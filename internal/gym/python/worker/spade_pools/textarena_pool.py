@@ -31,9 +31,9 @@ _SCALE = {"Set": 20.0}
 _SLOW = ("RushHour", "Sokoban")
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of a game that TextArena registers under name, without its wrappers."""
-    check_version(DISTRIBUTION, version)
+    check_version(DISTRIBUTION, version, adapter)
     if name not in ENV_REGISTRY:
         raise PoolError("TextArena has no game %s" % name)
     spec = ENV_REGISTRY[name]
@@ -206,4 +206,4 @@ def _list():
     return installed_version(DISTRIBUTION), entries, absent
 
 
-Catalogue = catalogue("The single-player games of TextArena", _list)
+Catalogue = catalogue("The single-player games of TextArena", DISTRIBUTION, _list)

@@ -163,9 +163,9 @@ class Trace:
         self.rewards[name] = float(value) * float(weight)
 
 
-def make(name, version, seeds, **options):
+def make(name, version, seeds, adapter, **options):
     """The class of a task set: the env seed is the number of the task in it."""
-    check_version(DISTRIBUTION, version)
+    check_version(DISTRIBUTION, version, adapter)
     if name not in _TASKSETS:
         raise PoolError("there is no task set %s" % name)
     tasks = _tasks(name)
@@ -264,4 +264,4 @@ def _list():
     return installed_version(DISTRIBUTION), entries, [missing(name, _MISSING[name]) for name in sorted(_MISSING)]
 
 
-Catalogue = catalogue("Task sets for verifiers", _list)
+Catalogue = catalogue("Task sets for verifiers", DISTRIBUTION, _list)
