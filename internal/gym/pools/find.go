@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/seed256f7767/spade/internal/gym/python"
 )
 
 // Config says where package sets are. The zero value is the default.
@@ -104,19 +104,14 @@ func (cfg Config) interpreter() string {
 	return cfg.Interpreter
 }
 
-// pythonMinor asks the interpreter for its version. Compiled packages fit one minor version only.
+// pythonMinor asks the interpreter for its version.
 func (cfg Config) pythonMinor(ctx context.Context) (int, error) {
-	out, err := exec.CommandContext(ctx, cfg.interpreter(), "-I", "-S", "-c", "import sys; print(*sys.version_info[:2])").Output()
-	if err != nil {
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		return 0, fmt.Errorf("%w: %s does not run: %w", ErrPython, cfg.interpreter(), err)
+	minor, err := python.Minor(ctx, cfg.interpreter())
+	if err != nil && ctx.Err() != nil {
+		return 0, context.Cause(ctx)
 	}
-	major, rest, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	minor, err := strconv.Atoi(rest)
-	if major != "3" || err != nil {
-		return 0, fmt.Errorf("%w: %s is version %q, Python 3.10 or later is needed", ErrPython, cfg.interpreter(), strings.TrimSpace(string(out)))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrPython, err)
 	}
 	return minor, nil
 }

@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -13,7 +14,7 @@ import (
 // fakePython is a python3 that says a version, makes virtual environments of itself, and installs by counting.
 const fakePython = `#!/bin/sh
 case "$*" in
-*"-c "*) echo "3 $MINOR" ;;
+*"-c "*) echo '{"version": [3, '"$(cat "$0.minor")"', 1], "implementation": "cpython", "path": "/python"}' ;;
 *"-m venv "*) eval "dir=\${$#}"; mkdir -p "$dir/bin"; cp "$0" "$dir/bin/python" ;;
 *"-m pip "*)
 	echo x >>"$COUNT"
@@ -34,13 +35,21 @@ func fake(t *testing.T, env map[string]string) (cfg Config, installs func() int)
 	}
 	count := filepath.Join(dir, "count")
 	t.Setenv("COUNT", count)
-	t.Setenv("MINOR", "12")
+	become(t, cfg, cmp.Or(env["MINOR"], "12"))
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
 	return cfg, func() int {
 		text, _ := os.ReadFile(count) //nolint:gosec // the test's own file; none is none
 		return strings.Count(string(text), "x")
+	}
+}
+
+// become makes the fake Python one of another minor version.
+func become(t *testing.T, cfg Config, minor string) {
+	t.Helper()
+	if err := os.WriteFile(cfg.Interpreter+".minor", []byte(minor), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -88,7 +97,7 @@ func TestInstall(t *testing.T) {
 	if err != nil || len(found) != 1 || !strings.HasSuffix(found["gymnasium"], "site-packages") {
 		t.Errorf("installed: %v, %v", found, err)
 	}
-	t.Setenv("MINOR", "13") // another Python has nothing installed
+	become(t, cfg, "13") // another Python has nothing installed
 	if found, err := Installed(t.Context(), cfg); err != nil || len(found) != 0 {
 		t.Errorf("for another Python: %v, %v", found, err)
 	}
@@ -105,6 +114,7 @@ func TestInstallThatFails(t *testing.T) {
 		"disk":       {map[string]string{"FAIL": "[Errno 28] No space left on device"}, "gymnasium", ErrDiskFull, ""},
 		"old python": {map[string]string{"MINOR": "10"}, "verifiers", ErrPython, "3.11"},
 		"new python": {map[string]string{"MINOR": "99"}, "gymnasium", ErrPython, "3.99"},
+		"older":      {map[string]string{"MINOR": "9"}, "gymnasium", ErrPython, "3.10 or later"},
 		"no version": {map[string]string{"MINOR": "x"}, "gymnasium", ErrPython, ""},
 		"unknown":    {nil, "gymnasum", ErrSpec, "reasoning-gym"},
 	} {

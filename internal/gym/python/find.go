@@ -90,6 +90,15 @@ func Find(ctx context.Context, name string) (Interpreter, error) {
 	return found, nil
 }
 
+// Minor is the second number of the interpreter's version: compiled packages fit one only.
+func Minor(ctx context.Context, name string) (int, error) {
+	a, err := ask(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return a.Version[1], nil
+}
+
 func dotted(version []int) string {
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(version), "[]")), ".")
 }
