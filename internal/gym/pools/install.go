@@ -132,8 +132,9 @@ func fetch(ctx context.Context, cfg Config, s set, target string, set Settings) 
 func run(ctx context.Context, progress io.Writer, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var out bytes.Buffer
-	cmd.Stdout = io.MultiWriter(&out, &steps{out: progress})
-	cmd.Stderr = &out
+	// One writer for both streams, so that one goroutine writes.
+	both := io.MultiWriter(&out, &steps{out: progress})
+	cmd.Stdout, cmd.Stderr = both, both
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
