@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -48,13 +49,26 @@ func TestEnvPlay(t *testing.T) {
 	}
 }
 
-// A device has no size and no end.
-func TestEnvReadsNoMoreThanASourceMayHave(t *testing.T) {
-	for _, command := range []string{"check", "play"} {
-		r := spade(t, nil, "env", command, "/dev/zero")
-		if r.code != exitFailure || !strings.Contains(r.stderr, "/dev/zero has more than the 262144 bytes") {
-			t.Errorf("%s: %+v", command, r)
+// A device has no end, a pipe may have no writer, and neither is waited for.
+func TestEnvReadsRegularFilesOnly(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.py")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"check"}, {"play"}, {"import", "--dry-run"}} {
+		for _, path := range []string{"/dev/zero", pipe} {
+			if command[0] == "import" && path != pipe {
+				continue // its name is no source's
+			}
+			r := spade(t, nil, append(append([]string{"env"}, command...), path)...)
+			if r.code != exitFailure || !strings.Contains(r.stderr, path+" is no regular file") {
+				t.Errorf("%s: %+v", command, r)
+			}
 		}
+	}
+	large := source(t, strings.Repeat("#", 262145))
+	if r := spade(t, nil, "env", "check", large); r.code != exitFailure || !strings.Contains(r.stderr, "has more than the 262144 bytes") {
+		t.Errorf("%+v", r)
 	}
 }
 

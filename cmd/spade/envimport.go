@@ -185,7 +185,7 @@ func resumableImport(cmd *cobra.Command, in importing, err error) error {
 		return withNext(err, "the same command takes the import up where it stands")
 	}
 	if errors.Is(err, runs.ErrDiffers) {
-		return withNext(err, "another --name brings it in beside that one")
+		return withNext(err, "ask for the same as before to take that import up, or give this one another --name")
 	}
 	if missing, ok := errors.AsType[*pools.MissingError](err); ok {
 		return withNext(err, "spade env install "+missing.Set)

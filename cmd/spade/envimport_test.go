@@ -67,7 +67,7 @@ func TestEnvImport(t *testing.T) {
 	}
 	changed := spade(t, environ, "env", "import", dir, "--data", data)
 	if changed.code != exitFailure || !strings.Contains(changed.stderr, "another content of deep/broken.star (its source)") ||
-		!strings.Contains(changed.stderr, "next: another --name") {
+		!strings.Contains(changed.stderr, "next: ask for the same as before") {
 		t.Errorf("changed: %+v", changed)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
 	"github.com/seed256f7767/spade/cmd/spade/internal/scaffold"
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
+	"github.com/seed256f7767/spade/internal/gym"
 )
 
 // beginning is what `spade env new` was asked for.
@@ -60,7 +61,7 @@ the runtime where --runtime does not: .star is Starlark, .py is Python.`,
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	}
 	choice(&b.kind, "kind", "", strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds())
-	choice(&b.runtime, "runtime", "", runtimeHelp, scaffold.Runtimes())
+	choice(&b.runtime, "runtime", "", runtimeHelp, gym.Runtimes())
 	choice(&b.form, "form", scaffold.FormFunctional, "functional, or class (Python only)", scaffold.Forms())
 	return cmd
 }
@@ -85,10 +86,10 @@ func (b *beginning) settle() error {
 	}
 	folder := b.path == "" || isFolder(b.path)
 	if b.runtime == "" && !folder {
-		b.runtime = runtimeOfName(b.path)
+		b.runtime = gym.RuntimeOfFile(b.path)
 	}
 	if b.runtime == "" {
-		b.runtime = scaffold.Runtimes()[0]
+		b.runtime = gym.Runtimes()[0]
 		if b.form == scaffold.FormClass {
 			b.runtime = "python"
 		}
@@ -97,9 +98,9 @@ func (b *beginning) settle() error {
 		return err
 	}
 	if folder {
-		b.path = filepath.Join(b.path, b.kind+scaffold.Suffix(b.runtime))
+		b.path = filepath.Join(b.path, b.kind+gym.Suffix(b.runtime))
 	}
-	if other := runtimeOfName(b.path); other != "" && other != b.runtime {
+	if other := gym.RuntimeOfFile(b.path); other != "" && other != b.runtime {
 		return fmt.Errorf("a file called %s holds %s, and --runtime is %s", filepath.Base(b.path), other, b.runtime)
 	}
 	return nil
@@ -112,7 +113,7 @@ func isFolder(path string) bool {
 
 func (c *cli) showBeginning(b beginning) error {
 	runtime := ""
-	if runtimeOfName(b.path) == "" {
+	if gym.RuntimeOfFile(b.path) == "" {
 		runtime = " --runtime " + b.runtime
 	}
 	style, file := c.style(c.out), endpoints.Quote(b.path)

@@ -91,7 +91,7 @@ func TestCatalogues(t *testing.T) {
 		if got := len(list(t, workers, name+":*")); got != want.entries {
 			t.Errorf("%s has %d entries, want %d", name, got, want.entries)
 		}
-		absent, err := pools.Missing(t.Context(), workers, name)
+		absent, err := pools.Missing(t.Context(), workers, pools.Spec{Set: name, Name: "*"})
 		if err != nil || len(absent) < want.missing {
 			t.Errorf("%s: %d are missing (%v), want at least %d", name, len(absent), err, want.missing)
 		}

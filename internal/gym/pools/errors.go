@@ -16,6 +16,11 @@ var (
 	ErrCatalogue = errors.New("catalogue")
 )
 
+// FileError says why a file is no source: its reason goes on from its path.
+type FileError struct{ Path, Reason string }
+
+func (e *FileError) Error() string { return e.Path + " " + e.Reason }
+
 // MissingError says that a set is not installed and how it gets there.
 type MissingError struct {
 	Set, Dir  string

@@ -18,7 +18,8 @@ type Opener interface {
 // names those it has.
 func List(ctx context.Context, workers Opener, spec Spec) ([]Entry, error) {
 	if spec.Path != "" {
-		return folder(spec.Path)
+		f, err := folder(spec.Path)
+		return f.entries, err
 	}
 	s, known := setOf(spec.Set)
 	if !known {
@@ -31,11 +32,19 @@ func List(ctx context.Context, workers Opener, spec Spec) ([]Entry, error) {
 	return c.entries(s, spec)
 }
 
-// Missing returns the environments of a set that cannot be entries, and why.
-func Missing(ctx context.Context, workers Opener, name string) ([]Absent, error) {
-	s, known := setOf(name)
+// Missing returns what cannot be entries of all that a spec stands for, and why: environments of a whole set, files of a
+// folder. A spec that names something stands for that alone.
+func Missing(ctx context.Context, workers Opener, spec Spec) ([]Absent, error) {
+	if spec.Path != "" {
+		f, err := folder(spec.Path)
+		return f.absent, err
+	}
+	if spec.Name != "*" {
+		return nil, nil
+	}
+	s, known := setOf(spec.Set)
 	if !known {
-		return nil, fmt.Errorf("%w: %q is none of %s", ErrSpec, name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%w: %q is none of %s", ErrSpec, spec.Set, strings.Join(Names(), ", "))
 	}
 	c, err := read(ctx, workers, s)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	absent, err := Missing(t.Context(), workers, "gymnasium")
+	absent, err := Missing(t.Context(), workers, Spec{Set: "gymnasium", Name: "*"})
 	if err != nil || len(absent) != 1 || absent[0].Name != "LunarLander-v3" {
 		t.Errorf("missing: %+v, %v", absent, err)
 	}

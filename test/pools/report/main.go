@@ -110,7 +110,7 @@ func judge(ctx context.Context, workers *gym.Pool, spec pools.Spec, progress io.
 	if err != nil {
 		return nil, err
 	}
-	absent, err := pools.Missing(ctx, workers, spec.Set)
+	absent, err := pools.Missing(ctx, workers, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -42,10 +42,10 @@ type Imported struct {
 	Resumed  bool            `json:"-"`
 	Known    bool            `json:"-"` // the log held it all before
 	Entries  []ImportedEntry `json:"environments"`
-	Absent   []AbsentEntry   `json:"not_importable,omitempty"` // what whole sets have and the log does not get
+	Absent   []AbsentEntry   `json:"not_importable,omitempty"` // what whole sets and folders have and the log does not get
 }
 
-// AbsentEntry is an environment of a package that cannot be imported.
+// AbsentEntry is an environment of a package, or a file of a folder, that cannot be imported.
 type AbsentEntry struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
@@ -259,7 +259,7 @@ func entryOf(e *spadepb.PoolEntry, env uuid.UUID, v importVerdict) ImportedEntry
 	return out
 }
 
-// ListEntries is what specs stand for, and for whole sets what they have that cannot be an entry. workers runs the catalogues
+// ListEntries is what specs stand for, and what whole sets and folders have that cannot be an entry. workers runs the catalogues
 // of packages.
 func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) ([]pools.Entry, []pools.Absent, error) {
 	var all []pools.Entry
@@ -268,8 +268,8 @@ func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) 
 	for _, spec := range specs {
 		entries, err := pools.List(ctx, workers, spec)
 		all, errs = append(all, entries...), append(errs, err)
-		if err == nil && spec.Name == "*" {
-			missing, err := pools.Missing(ctx, workers, spec.Set)
+		if err == nil {
+			missing, err := pools.Missing(ctx, workers, spec)
 			absent, errs = append(absent, missing...), append(errs, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -43,21 +42,13 @@ func LoadTasks(folders []string) (tasks []evaluator.Task, names []string, err er
 			for _, t := range suite.Tasks {
 				tasks = append(tasks, evaluator.Task{
 					Suite: suite.Name, SuiteSHA256: sum, ID: t.ID, Category: t.Category,
-					Runtime: runtimeOf(t.File), Code: t.Code,
+					Runtime: cmp.Or(gym.RuntimeOfFile(t.File), gym.RuntimeStarlark), Code: t.Code,
 				})
 			}
 		}
 	}
 	slices.Sort(names)
 	return tasks, names, nil
-}
-
-// runtimeOf is the language of a source by its file's name.
-func runtimeOf(file string) string {
-	if filepath.Ext(file) == ".py" {
-		return gym.RuntimePython
-	}
-	return gym.RuntimeStarlark
 }
 
 // suiteScores reads the evaluations of a run's first and last policy version.

@@ -23,25 +23,16 @@ const (
 // ErrNone says that there is no example of what was asked for.
 var ErrNone = errors.New("there is no example")
 
-// Kinds, Runtimes and Forms are what Source can be asked for. Starlark has the functional form only.
-func Kinds() []string    { return []string{"reasoning", "tools", "game"} }
-func Runtimes() []string { return []string{gym.RuntimeStarlark, gym.RuntimePython} }
-func Forms() []string    { return []string{FormFunctional, FormClass} }
-
-// Suffix is how the name of a file in a runtime's language ends.
-func Suffix(runtime string) string {
-	if runtime == gym.RuntimePython {
-		return ".py"
-	}
-	return ".star"
-}
+// Kinds and Forms are what Source can be asked for, in every runtime. Starlark has the functional form only.
+func Kinds() []string { return []string{"reasoning", "tools", "game"} }
+func Forms() []string { return []string{FormFunctional, FormClass} }
 
 // Source returns the example of a kind in a runtime and form.
 func Source(kind, runtime, form string) ([]byte, error) {
 	for _, asked := range []struct {
 		name, value string
 		known       []string
-	}{{"kind", kind, Kinds()}, {"runtime", runtime, Runtimes()}, {"form", form, Forms()}} {
+	}{{"kind", kind, Kinds()}, {"runtime", runtime, gym.Runtimes()}, {"form", form, Forms()}} {
 		if !slices.Contains(asked.known, asked.value) {
 			return nil, fmt.Errorf("%w of %s %q", ErrNone, asked.name, asked.value)
 		}
@@ -53,7 +44,7 @@ func Source(kind, runtime, form string) ([]byte, error) {
 		}
 		name += "_class"
 	}
-	return templates.ReadFile("templates/" + name + Suffix(runtime))
+	return templates.ReadFile("templates/" + name + gym.Suffix(runtime))
 }
 
 // Write makes a new file. One that is there already stays as it is, and the error is fs.ErrExist.

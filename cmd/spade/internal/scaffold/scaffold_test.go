@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { gymtest.Main(m) }
 func TestExamplesPassTheGate(t *testing.T) {
 	p := gymtest.NewPool(t, gym.Config{MemoryBytes: 256 << 20})
 	for _, kind := range scaffold.Kinds() {
-		for _, runtime := range scaffold.Runtimes() {
+		for _, runtime := range gym.Runtimes() {
 			for _, form := range scaffold.Forms() {
 				code, err := scaffold.Source(kind, runtime, form)
 				if runtime == gym.RuntimeStarlark && form == scaffold.FormClass {
