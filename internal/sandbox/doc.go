@@ -38,7 +38,7 @@
 //	stage   address       An empty path is put at an address that is drawn by chance, see executesOnce.
 //	stage   memory        With threads the last limits. The stage may hold more than the interpreter is to have, so that
 //	                      nothing may need memory or a thread from here on.
-//	stage   seccomp       The interpreter's allow-list, last, for it has none of the calls before. It allows one
+//	stage   seccomp       The interpreter's allow-list, last, for it lacks what the steps before need. It allows one
 //	                      execution.
 //	stage   execute       The open file, by the address. The stage's memory is gone, and the address with it.
 //	worker  ready         The interpreter is told which layers are in force, and says so in its first message.
