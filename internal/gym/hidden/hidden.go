@@ -14,7 +14,9 @@ package hidden
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
 )
@@ -25,9 +27,33 @@ type Env interface {
 	Step(ctx context.Context, actions []wire.Action) ([]wire.Stepped, error)
 }
 
+// ErrLate says that the time for playing was over. What takes so long is too slow to be played.
+var ErrLate = errors.New("the reference solution takes too long")
+
+// Limits bound what is played of an environment, whatever its worker tells.
+type Limits struct {
+	// Steps is max_steps: what a solution says after that is left out.
+	Steps int
+	// Time is for everything together; zero: no limit, for what counts its own steps.
+	Time time.Duration
+}
+
 // Share is the share of the env seeds on which the reference solution acts on a fact that no observation holds, in
-// [0, 1]; 0 for an environment without a reference solution. An error is the worker's, not the environment's.
-func Share(ctx context.Context, env Env, seeds []uint64) (float64, error) {
+// [0, 1]; 0 for an environment without a reference solution. Any error but ErrLate is the worker's, not the environment's.
+func Share(ctx context.Context, env Env, limits Limits, seeds []uint64) (float64, error) {
+	if limits.Time <= 0 {
+		return play(ctx, env, limits.Steps, seeds)
+	}
+	bounded, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	share, err := play(bounded, env, limits.Steps, seeds)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return 0, fmt.Errorf("%w: more than %v on %d seeds", ErrLate, limits.Time, len(seeds))
+	}
+	return share, err
+}
+
+func play(ctx context.Context, env Env, steps int, seeds []uint64) (float64, error) {
 	resets := make([]wire.Reset, len(seeds))
 	for i, s := range seeds {
 		resets[i] = wire.Reset{Episode: i, Seed: s, WantSolve: true}
@@ -36,7 +62,7 @@ func Share(ctx context.Context, env Env, seeds []uint64) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reset: %w", err)
 	}
-	p := newPlays(started)
+	p := newPlays(started, steps)
 	for turn := 0; ; turn++ {
 		p.compare(turn)
 		actions := p.actions(turn)
@@ -62,13 +88,13 @@ type plays struct {
 	hidden    []bool
 }
 
-func newPlays(started []wire.Started) *plays {
+func newPlays(started []wire.Started, steps int) *plays {
 	p := &plays{
 		solutions: make([][]string, len(started)), views: make([]view, len(started)),
 		live: make([]bool, len(started)), hidden: make([]bool, len(started)),
 	}
 	for i, s := range started {
-		p.solutions[i] = s.Solution
+		p.solutions[i] = s.Solution[:min(steps, len(s.Solution))]
 		p.live[i] = s.Outcome == wire.Ongoing && len(s.Solution) > 0
 		p.views[i] = sha256.Sum256([]byte(s.Observation))
 	}

@@ -2,11 +2,59 @@ package hidden
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym/wire"
 )
+
+// endless is an environment that goes on for ever, with a solution that does too. Each step takes its time.
+type endless struct {
+	takes time.Duration
+	steps int
+}
+
+func (*endless) Reset(_ context.Context, resets []wire.Reset) ([]wire.Started, error) {
+	out := make([]wire.Started, len(resets))
+	for i, r := range resets {
+		out[i] = wire.Started{Episode: r.Episode, Solution: slices.Repeat([]string{"go"}, 1<<20)}
+	}
+	return out, nil
+}
+
+func (e *endless) Step(ctx context.Context, actions []wire.Action) ([]wire.Stepped, error) {
+	e.steps++
+	out := make([]wire.Stepped, len(actions))
+	for i, a := range actions {
+		out[i].Episode = a.Episode
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(e.takes):
+		return out, nil
+	}
+}
+
+func TestNoSolutionIsPlayedForEver(t *testing.T) {
+	var e endless
+	if _, err := Share(t.Context(), &e, Limits{Steps: 7, Time: time.Minute}, []uint64{1, 2}); err != nil || e.steps != 7 {
+		t.Errorf("%d steps, %v; want 7", e.steps, err)
+	}
+	e = endless{takes: time.Minute}
+	_, err := Share(t.Context(), &e, Limits{Steps: 7, Time: 10 * time.Millisecond}, []uint64{1, 2})
+	if !errors.Is(err, ErrLate) {
+		t.Errorf("what takes a minute is over after 10 ms with %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Share(ctx, &e, Limits{Steps: 7, Time: time.Minute}, []uint64{1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("what is interrupted ends with %v", err)
+	}
+}
 
 // scripted answers from a table: per seed the observations, first to last, and the solution.
 type scripted struct {
@@ -79,7 +127,7 @@ func TestShare(t *testing.T) {
 			for s := range uint64(len(tc.env.observations)) {
 				seeds = append(seeds, s+1)
 			}
-			got, err := Share(t.Context(), tc.env, seeds)
+			got, err := Share(t.Context(), tc.env, Limits{Steps: 3}, seeds)
 			if err != nil || got != tc.want {
 				t.Errorf("got %g, %v; want %g", got, err, tc.want)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/gymtest"
@@ -93,13 +94,35 @@ func TestRealWorkers(t *testing.T) {
 	}
 }
 
+// A worker that only loads and never answers afterwards is given up.
+func TestAHangIsGivenUp(t *testing.T) {
+	p := gymtest.NewPool(t, gym.Config{MemoryBytes: 256 << 20})
+	for name, at := range map[string]string{"reset": "def reset(seed):\n", "step": "def step(state, action):\n"} {
+		src := secret["functions"]
+		src.Code = strings.Replace(src.Code, at, at+"    while True: pass\n", 1)
+		w, err := p.Open(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, err = hidden.Share(t.Context(), w, hidden.Limits{Steps: 1, Time: time.Second}, []uint64{1, 2})
+		if !errors.Is(err, hidden.ErrLate) || time.Since(began) > 8*time.Second {
+			t.Errorf("%s: after %v: %v", name, time.Since(began), err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func share(t *testing.T, p *gym.Pool, src gym.Source, seeds []uint64) float64 {
 	t.Helper()
 	w, err := p.Open(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := hidden.Share(t.Context(), w, seeds)
+	limits := hidden.Limits{Steps: w.Meta().MaxSteps, Time: time.Minute}
+	got, err := hidden.Share(t.Context(), w, limits, seeds)
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}

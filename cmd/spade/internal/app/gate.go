@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/gate"
@@ -19,6 +20,9 @@ import (
 
 // hiddenSeeds is how many env seeds the test for hidden facts plays.
 const hiddenSeeds = 16
+
+// hiddenTime is how long that may take in Python, whose calls are bounded one by one only.
+const hiddenTime = 2 * time.Minute
 
 // runGate is the acceptance gate of a run: the checks of package gate, and the measure of hidden facts that the guard of
 // the designer's pay reads.
@@ -45,6 +49,7 @@ const gateSeeds = 4
 func (g runGate) judge(ctx context.Context, j judged) (designer.Report, error) {
 	r, err := gate.Check(ctx, g.pool, j.src, gate.Options{
 		Seed: j.seed, Seeds: seed.Between(j.seed, seed.Key{Purpose: "gate.seed"}, j.from, j.to, gateSeeds),
+		Crowd: seed.Between(j.seed, seed.Key{Purpose: "hidden.seed"}, j.from, j.to, hiddenSeeds),
 		// A design without a reference solution could not be judged: an absent verdict is never a pass.
 		RequireSolve: !j.unsolved,
 	})
@@ -71,6 +76,10 @@ func withHidden(out designer.Report, share float64, err error) (designer.Report,
 		out.Nondeterministic = out.Nondeterministic || refused.Fault.Nondeterministic
 		return out, nil
 	}
+	if errors.Is(err, hidden.ErrLate) {
+		out.Stage, out.Reason, out.Nondeterministic = gate.StageRun, err.Error()+": the environment is too slow to be played", true
+		return out, nil
+	}
 	if err != nil {
 		return designer.Report{}, fmt.Errorf("look for hidden facts: %w", err)
 	}
@@ -85,7 +94,11 @@ func (g runGate) hidden(ctx context.Context, j judged) (float64, error) {
 		return 0, err
 	}
 	defer worker{w}.Close()
-	return hidden.Share(ctx, w, seed.Between(j.seed, seed.Key{Purpose: "hidden.seed"}, j.from, j.to, hiddenSeeds))
+	limits := hidden.Limits{Steps: w.Meta().MaxSteps}
+	if j.src.Runtime == gym.RuntimePython {
+		limits.Time = hiddenTime
+	}
+	return hidden.Share(ctx, w, limits, seed.Between(j.seed, seed.Key{Purpose: "hidden.seed"}, j.from, j.to, hiddenSeeds))
 }
 
 func measured(s gate.Stats) []*spadepb.Stat {

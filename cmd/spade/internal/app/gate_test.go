@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/gate"
+	"github.com/seed256f7767/spade/internal/gym/hidden"
 	"github.com/seed256f7767/spade/producers/designer"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/stats"
@@ -29,6 +31,11 @@ func TestASourceThatIsRefusedAfterTheGateIsRejected(t *testing.T) {
 	}
 	if got, err := withHidden(passed, 0, context.Canceled); !errors.Is(err, context.Canceled) || got.Stage != "" {
 		t.Errorf("what is not the source's fault: %+v, %v", got, err)
+	}
+	got, err = withHidden(passed, 0, fmt.Errorf("%w: on 16 seeds", hidden.ErrLate))
+	must(t, err)
+	if got.Stage != gate.StageRun || !strings.Contains(got.Reason, "too slow") || !got.Nondeterministic || len(got.Stats) != 1 {
+		t.Errorf("%+v", got)
 	}
 	got, err = withHidden(passed, 0.5, nil)
 	must(t, err)
