@@ -155,7 +155,8 @@ func TestSources(t *testing.T) {
 	}{
 		{"syntax", "def f(:", "parse", wire.CauseException, "env.py:1:7: invalid syntax"},
 		{"not UTF-8", "x = '\xff'", "parse", wire.CauseException, "not UTF-8"},
-		{"NUL", "x = 1\x00", "parse", wire.CauseException, "null bytes"},
+		{"NUL", "x = 1\ny\x00", "parse", wire.CauseException, "env.py:2:2: a source has no null bytes"},
+		{"NUL first", "\x00", "parse", wire.CauseException, "env.py:1:1: a source"},
 		{"deep nesting", strings.Repeat("(", 100_000), "parse", wire.CauseException, "too many nested"},
 		{"deep sum", "x = " + strings.Repeat("-", 50_000) + "1", "parse", wire.CauseException, ""},
 		{"exception", "\n\nx = 1 // 0", "load", wire.CauseException, "File \"env.py\", line 3, in <module>\n    x = 1 // 0\nZeroDivisionError"},

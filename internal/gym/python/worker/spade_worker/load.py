@@ -56,12 +56,16 @@ def load(code, limits, around, packages):
         source_text = code.decode()
     except UnicodeDecodeError as error:
         return None, refused("parse", Fault(EXCEPTION, "%s: not UTF-8: %s" % (FILENAME, error.reason)))
+    nul = source_text.find("\0")
+    if nul >= 0:  # of which every version of Python says something else, and none where it is
+        place = source_text.count("\n", 0, nul) + 1, nul - source_text.rfind("\n", 0, nul)
+        return None, refused("parse", Fault(EXCEPTION, "%s:%d:%d: a source has no null bytes" % (FILENAME, *place)))
     reporter = Reporter(source_text, packages)
     try:
         compiled = compile(source_text, FILENAME, "exec", dont_inherit=True)
     except SyntaxError as error:
-        place = "%s:%s:%s: " % (FILENAME, error.lineno, error.offset)
-        return None, refused("parse", Fault(EXCEPTION, trim(place + str(error.msg))))
+        place = ":".join(str(part) for part in (FILENAME, error.lineno, error.offset) if part is not None)
+        return None, refused("parse", Fault(EXCEPTION, trim(place + ": " + str(error.msg))))
     except (ValueError, MemoryError, RecursionError, OverflowError) as error:
         return None, refused("parse", Fault(EXCEPTION, trim("%s: %s" % (FILENAME, describe(error)))))
     source = Source(compiled, reporter)
