@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/seed256f7767/spade/internal/embedded/chdblib"
@@ -87,6 +89,20 @@ func TestUpPrintsTheEnvironmentOfOtherClients(t *testing.T) {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is missing in %+v", want, r)
 		}
+	}
+	waitForServices(t, data)
+}
+
+// waitForServices waits for the end of services that nobody uses any more: what they write when they stop must not meet
+// the removal of their folder. They hold its lock to the last.
+func waitForServices(t *testing.T, data string) {
+	t.Helper()
+	lock, err := os.OpenFile(filepath.Join(data, "lock"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), lock.Close()); err != nil {
+		t.Error(err)
 	}
 }
 
