@@ -63,7 +63,10 @@ func TestMetaIsNotBelieved(t *testing.T) {
 			`"Halting"`, `"Halting" if l.MAX_TITLE == 200 else "x" * 201`,
 			`"game"`, "l.KINDS[-1]",
 		).Replace(halting)
-		_, err := p.Open(t.Context(), Source{Runtime: RuntimePython, Code: strings.Replace(code, "%s", "", 1)})
+		w, err := p.Open(t.Context(), Source{Runtime: RuntimePython, Code: strings.Replace(code, "%s", "", 1)})
+		if err == nil {
+			err = w.Close()
+		}
 		var refused *SourceError
 		if !errors.As(err, &refused) || refused.Stage != "meta" || !strings.Contains(refused.Fault.Error, name+" that META cannot have") {
 			t.Errorf("%s: %v", name, err)

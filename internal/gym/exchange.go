@@ -97,7 +97,7 @@ func collect[Q, A any](ctx context.Context, w *Worker, p *proc, v *verb[Q, A], p
 		if err != nil {
 			return answers, err
 		}
-		read, err := readAnswers(v, part[len(answers)-first:], body)
+		read, err := readAnswers(v, part[len(answers)-first:], wire.NewDecoder(body).Within(w.pool.cfg.Limits))
 		at := len(answers) - first + len(read)
 		last := kind == wire.KindLast
 		// A frame without answers would be no progress, and each has the time of a whole call.
@@ -115,9 +115,8 @@ func collect[Q, A any](ctx context.Context, w *Worker, p *proc, v *verb[Q, A], p
 }
 
 // readAnswers reads one frame of answers, which must be to the first of the calls that are waiting.
-func readAnswers[Q, A any](v *verb[Q, A], waiting []Q, body string) ([]A, error) {
+func readAnswers[Q, A any](v *verb[Q, A], waiting []Q, d *wire.Decoder) ([]A, error) {
 	read := make([]A, 0, len(waiting))
-	d := wire.NewDecoder(body)
 	for d.More() {
 		a := v.decode(d)
 		if err := d.Err(); err != nil {

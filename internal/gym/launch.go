@@ -119,11 +119,11 @@ func starlarkEnv() []string { return []string{"GOGC=off", "GOMAXPROCS=1"} }
 func (p *Pool) startStarlark() start {
 	t := p.tierOf(RuntimeStarlark)
 	return start{
-		argv: func(wire.Nonce) []string { return p.command }, env: starlarkEnv(), layers: t.require & sandbox.Seccomp,
-		hello: &wire.Hello{
+		argv: p.command, env: starlarkEnv(), layers: t.require & sandbox.Seccomp,
+		hello: wire.Hello{
 			Require: uint32(t.require), Want: uint32(t.want),
 			MemoryBytes: p.cfg.MemoryBytes, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: 16,
 		},
-		memory: p.cfg.MemoryBytes, cpu: p.cfg.CPUTime, log: p.log,
+		memory: p.cfg.MemoryBytes, cpu: p.cfg.CPUTime, frame: p.cfg.Limits.Frame(), log: p.log,
 	}
 }

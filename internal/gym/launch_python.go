@@ -2,9 +2,7 @@ package gym
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 
@@ -48,25 +46,22 @@ func (p *Pool) startPython(l launch) (start, error) {
 	s := start{
 		// The stage must not need a thread once it has limits, so nothing may interrupt it.
 		env: []string{"GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, layers: t.require, python: true, memory: memory, cpu: p.cfg.CPUTime,
-		hello: &wire.Hello{
+		hello: wire.Hello{
 			Require: uint32(t.require), Want: uint32(t.want),
 			MemoryBytes: memory, CPUSeconds: uint64(p.cfg.CPUTime.Seconds()), OpenFiles: pythonFiles,
 		},
-		log: p.log,
+		frame: p.cfg.Limits.Frame(), log: p.log,
 	}
 	if found.group != nil {
 		s.group = func() (group, error) {
 			return found.group(cgroup.Limits{MemoryBytes: memory, Processes: pythonThreads})
 		}
 	}
-	options := found.options(t, packages, l.around)
-	s.argv = func(nonce wire.Nonce) []string {
-		o := options
-		o.Worker = maps.Clone(options.Worker)
-		o.Worker["nonce"] = hex.EncodeToString(nonce[:])
-		argument, _ := o.Encode() // texts and numbers only: it cannot fail
-		return append(p.jail[:len(p.jail):len(p.jail)], argument)
+	argument, err := found.options(t, packages, l.around).Encode()
+	if err != nil {
+		return start{}, err
 	}
+	s.argv = append(p.jail[:len(p.jail):len(p.jail)], argument)
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +24,7 @@ func looseMain(what, argument string) int {
 	if err := json.Unmarshal([]byte(argument), &o); err != nil {
 		return 1
 	}
-	_, _, body, err := wire.NewReader(os.NewFile(0, "messages")).Next()
+	_, _, body, err := wire.NewReader(iotest.OneByteReader(os.NewFile(0, "messages"))).Next() // and nothing that follows
 	if err != nil {
 		return 1
 	}

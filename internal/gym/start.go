@@ -17,17 +17,19 @@ import (
 
 // start is how a worker process begins.
 type start struct {
-	// argv makes the command line for the nonce that marks the worker's frames.
-	argv func(wire.Nonce) []string
+	// argv is the command line. It says nothing of the nonce that marks the worker's frames, for others can read it.
+	argv []string
 	env  []string
 	// layers are those that the parent has a part in, and for Python decide what an end means.
 	layers sandbox.Layer
-	hello  *wire.Hello // nil: it expects none
+	hello  wire.Hello
 	// memory is its limit, for the diagnosis of its end; cpu that of its processor time.
 	memory uint64
 	cpu    time.Duration
 	// group makes its control group; nil: it has none.
 	group func() (group, error)
+	// frame bounds what it sends at a time, in bytes.
+	frame int
 	// python says that the process is an interpreter: it may print, and processor time decides what a deadline means.
 	python bool
 	// log gets what is no part of the reason for its end.
@@ -52,8 +54,7 @@ func (s start) begin() (_ *proc, err error) {
 			return nil, fmt.Errorf("pipe for a worker: %w", err)
 		}
 	}
-	command := s.argv(nonce)
-	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it outlives the call that starts it; close ends it
+	cmd := exec.Command(s.argv[0], s.argv[1:]...) //nolint:noctx // it outlives the call that starts it; close ends it
 	cmd.Env = s.env
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stderr = pipes[0], pipes[5]
@@ -70,10 +71,14 @@ func (s start) begin() (_ *proc, err error) {
 	p := &proc{
 		cmd: cmd, start: s, nonce: nonce, in: pipes[1], out: pipes[2], frames: wire.NewReader(pipes[2]), done: make(chan struct{}),
 	}
+	p.frames.Limit = s.frame
 	err = p.join()
 	go p.reap(pipes[4])
-	if err == nil && s.hello != nil {
-		err = p.hello(*s.hello)
+	if err == nil {
+		err = p.hello(s.hello)
+	}
+	if err == nil && s.python { // the first is for the stage before it
+		err = p.hello(s.hello)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a worker: %w", err), p.close())

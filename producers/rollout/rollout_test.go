@@ -184,7 +184,7 @@ func allDropped(t *testing.T, events []event.Event, reason string) {
 			t.Fatal(err)
 		}
 		if d, ok := msg.(*spadepb.RolloutDropped); !ok || !strings.Contains(d.GetReason(), reason) {
-			t.Errorf("got %v", msg)
+			t.Errorf("got %.200s", msg)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Answers are sent before a batch is through when they have grown to flushBytes or the batch has taken flushAfter, so
 // that the parent's deadline is one for the single call and not for the batch. The clock moves only where a frame is cut.
 const (
-	flushBytes = 256 << 10
+	flushBytes = wire.FlushBytes
 	flushAfter = 50 * time.Millisecond
 )
 

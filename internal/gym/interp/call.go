@@ -15,9 +15,6 @@ import (
 // that the depth can pass its limit by less than a third of this.
 const pulse = 64
 
-// maxError bounds the text of a fault.
-const maxError = 4 << 10
-
 // caller runs code of the environment under a budget of interpreter steps and turns every way to go wrong into a fault.
 // Steps are counted by the interpreter, so the same call ends at the same place on every machine.
 type caller struct {
@@ -113,9 +110,9 @@ func envFault(cause wire.Cause, text string) wire.Fault {
 // trim keeps the head and the tail of a long text: the head says where, the tail says what.
 func trim(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxError {
+	if len(s) <= wire.MaxError {
 		return s
 	}
-	const half = maxError/2 - 8
+	const half = wire.MaxError/2 - 8
 	return strings.ToValidUTF8(s[:half], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-half:], "")
 }

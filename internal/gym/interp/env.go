@@ -15,9 +15,6 @@ import (
 // Filename is the name that positions in error messages carry.
 const Filename = "env.star"
 
-// maxMeta bounds META as a whole; wire has its other bounds.
-const maxMeta = 64 << 10
-
 // Env is a loaded environment and the episodes that are being played in it. It is not safe for concurrent use.
 type Env struct {
 	limits   wire.Limits
@@ -142,7 +139,7 @@ func (e *Env) readMeta(dict *starlark.Dict) error {
 	if !ok || !small || n < 1 || n > wire.MaxSteps {
 		return fmt.Errorf("META max_steps must be an integer from 1 to %d", wire.MaxSteps)
 	}
-	if _, err := Canonical(dict, maxMeta); err != nil {
+	if _, err := Canonical(dict, wire.MaxMeta); err != nil {
 		return fmt.Errorf("META: %w", err)
 	}
 	e.meta = wire.Meta{Title: string(title), Kind: string(kind), MaxSteps: int(n), HasSolve: e.solve != nil}
@@ -169,7 +166,7 @@ func (e *Env) readTools(v starlark.Value) error {
 		if _, ok := tool.(*starlark.Dict); !ok {
 			return fmt.Errorf("META tools must be a list of JSON Schemas, not of %s", tool.Type())
 		}
-		text, err := Canonical(tool, maxMeta)
+		text, err := Canonical(tool, wire.MaxMeta)
 		if err != nil {
 			return fmt.Errorf("META tools: %w", err)
 		}

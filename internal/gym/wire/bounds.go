@@ -2,11 +2,26 @@ package wire
 
 import "errors"
 
-// Bounds of what META may say.
+// Bounds of what META may say. The whole of it is canonical JSON of at most MaxMeta bytes.
 const (
 	MaxTitle = 200 // bytes
 	MaxSteps = 1000
+	MaxMeta  = 64 << 10
 )
+
+// MaxError bounds the text of a fault, in bytes.
+const MaxError = 4 << 10
+
+// FlushBytes is how many bytes of answers a worker gathers before it sends them.
+const FlushBytes = 256 << 10
+
+// hashSize is that of a state's hash in hexadecimal.
+const hashSize = 64
+
+// Frame is the size that no frame of an honest worker is over: what it gathers, one more answer, and the smaller texts.
+func (l Limits) Frame() int {
+	return FlushBytes + l.Observation + l.Info + l.Hint + 2*l.Action + MaxMeta + 16*MaxError
+}
 
 // Tolerance is how far a return may be from a score and still be equal to it, and how far outside [0, 1] either may lie.
 const Tolerance = 1e-6

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -15,12 +16,22 @@ var ErrMalformed = errors.New("malformed message")
 // Decoder reads fields from a body. The first fault sticks: every later read gives zero, and Err tells it. The texts it
 // returns share the body's memory, so the body must not change afterwards; [NewDecoder] takes a string for that reason.
 type Decoder struct {
-	rest string
-	err  error
+	rest   string
+	err    error
+	limits Limits
 }
 
 // NewDecoder reads body.
-func NewDecoder(body string) *Decoder { return &Decoder{rest: body} }
+func NewDecoder(body string) *Decoder {
+	return &Decoder{rest: body, limits: Limits{Observation: MaxFrame, Info: MaxFrame, Action: MaxFrame, Hint: MaxFrame}}
+}
+
+// Within holds what is read of an environment's texts to its limits, and returns the decoder. The worker that should have
+// done so runs the environment's code.
+func (d *Decoder) Within(limits Limits) *Decoder {
+	d.limits = limits
+	return d
+}
 
 // Err returns the first fault.
 func (d *Decoder) Err() error { return d.err }
@@ -128,18 +139,35 @@ func (d *Decoder) count() int {
 	return int(n)
 }
 
+// text reads a text of at most so many bytes.
+func (d *Decoder) text(most int) string {
+	s := d.String()
+	if len(s) > most {
+		d.fail("a text of %d bytes, %d allowed", len(s), most)
+		return ""
+	}
+	return s
+}
+
 // Strings reads a list of texts; an empty list is nil.
-func (d *Decoder) Strings() []string {
+func (d *Decoder) Strings() []string { return d.texts(MaxFrame) }
+
+// texts reads a list of texts that have, with one more for each, at most so many bytes.
+func (d *Decoder) texts(most int) []string {
 	n := d.count()
 	if n == 0 {
 		return nil
 	}
-	list := make([]string, 0, n)
+	list := make([]string, 0, min(n, 64))
 	for range n {
-		list = append(list, d.String())
-	}
-	if d.err != nil {
-		return nil
+		s := d.String()
+		if most -= len(s) + 1; most < 0 {
+			d.fail("a list of texts over its limit")
+		}
+		if d.err != nil {
+			return nil
+		}
+		list = append(list, s)
 	}
 	return list
 }
@@ -147,10 +175,37 @@ func (d *Decoder) Strings() []string {
 func (d *Decoder) fault() Fault {
 	f := Fault{Outcome: d.outcome()}
 	if f.Outcome != Ongoing {
-		f.Cause = Cause(d.String())
-		f.Error = d.String()
+		f.Cause = d.cause(f.Outcome)
+		f.Error = cut(d.String())
 	}
 	return f
+}
+
+// cause accepts what a worker may give as one: none of an episode that was played to its end, and of others what does not
+// belong to the platform.
+func (d *Decoder) cause(of Outcome) Cause {
+	played := of == Solved || of == Failed
+	switch s := Cause(d.String()); s {
+	case CauseNone:
+		if played {
+			return s
+		}
+	case CauseException, CauseBudget, CauseRecursion, CauseMemory, CauseProtocol, CauseShape, CauseReward, CauseLimit,
+		CauseEncoding, CauseMutation, CauseMismatch:
+		if !played {
+			return s
+		}
+	}
+	d.fail("a cause that does not fit the outcome %q", of)
+	return CauseNone
+}
+
+// cut cuts the text of a fault off where no worker's own goes on.
+func cut(text string) string {
+	if len(text) <= MaxError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxError], "")
 }
 
 // outcome accepts only what a worker may decide: the others belong to the platform.
@@ -159,7 +214,7 @@ func (d *Decoder) outcome() Outcome {
 	case Ongoing, Solved, Failed, EnvError, VerifierError, Overlong, TextEncoding:
 		return Outcome(s)
 	default:
-		d.fail("outcome %q", s)
+		d.fail("outcome %.20q", s)
 		return Ongoing
 	}
 }
@@ -178,16 +233,31 @@ func (d *Decoder) Load() Load {
 
 // Loaded reads a message.
 func (d *Decoder) Loaded() Loaded {
-	m := Loaded{Stage: d.String(), Fault: d.fault()}
+	m := Loaded{Stage: d.stage(), Fault: d.fault()}
+	refused := m.Fault.Error != "" && (m.Fault.Outcome == EnvError || m.Fault.Outcome == TextEncoding)
+	if d.err == nil && (m.Stage != "") != refused {
+		d.fail("stage %q with the outcome %q", m.Stage, m.Fault.Outcome)
+	}
 	m.Meta = Meta{Title: d.String(), Kind: d.String(), MaxSteps: d.Int(), HasSolve: d.Bool()}
-	for range d.count() {
-		tool := d.String()
-		if d.err == nil && !json.Valid([]byte(tool)) {
+	for _, tool := range d.texts(MaxMeta) {
+		if !json.Valid([]byte(tool)) {
 			d.fail("a tool that is not JSON")
+			break
 		}
 		m.Meta.Tools = append(m.Meta.Tools, json.RawMessage(tool))
 	}
 	return m
+}
+
+// stage accepts the stages of loading.
+func (d *Decoder) stage() string {
+	switch s := d.String(); s {
+	case "", "parse", "load", "meta":
+		return s
+	default:
+		d.fail("stage %.20q", s)
+		return ""
+	}
 }
 
 // Reset reads a message.
@@ -198,8 +268,8 @@ func (d *Decoder) Reset() Reset {
 // Started reads a message.
 func (d *Decoder) Started() Started {
 	return Started{
-		Episode: d.Int(), Observation: d.String(), Info: d.String(), Actions: d.Strings(),
-		Hint: d.String(), Solution: d.Strings(), StateHash: d.String(), Fault: d.fault(),
+		Episode: d.Int(), Observation: d.text(d.limits.Observation), Info: d.text(d.limits.Info), Actions: d.texts(d.limits.Action),
+		Hint: d.text(d.limits.Hint), Solution: d.texts(d.limits.Action), StateHash: d.text(hashSize), Fault: d.fault(),
 	}
 }
 
@@ -209,8 +279,8 @@ func (d *Decoder) Action() Action { return Action{Episode: d.Int(), Text: d.Stri
 // Stepped reads a message.
 func (d *Decoder) Stepped() Stepped {
 	m := Stepped{
-		Episode: d.Int(), Observation: d.String(), Info: d.String(), Actions: d.Strings(),
-		Reward: d.Float(), Return: d.Float(), Terminated: d.Bool(), Truncated: d.Bool(), StateHash: d.String(),
+		Episode: d.Int(), Observation: d.text(d.limits.Observation), Info: d.text(d.limits.Info), Actions: d.texts(d.limits.Action),
+		Reward: d.Float(), Return: d.Float(), Terminated: d.Bool(), Truncated: d.Bool(), StateHash: d.text(hashSize),
 	}
 	if d.Bool() {
 		v := d.Float()

@@ -1,8 +1,8 @@
 """The worker's life: take its descriptors away from the environment, answer frames until the input ends.
 
-Its only argument is JSON: nonce (hexadecimal; absent: read a hello frame and take its nonce), layers (the sandbox layers in
-force, told in the answer that it is ready), packages (a folder of installed packages, or empty), clock_shift_ns,
-freeze_clock and seed_globals (see surroundings.py).
+The first frame is a hello, whose nonce marks all that follow. The only argument is JSON: layers (the sandbox layers in force,
+told in the answer that it is ready), packages (a folder of installed packages, or empty), clock_shift_ns, freeze_clock and
+seed_globals (see surroundings.py).
 """
 
 import gc
@@ -52,12 +52,10 @@ def tell(text, write=os.write):
 
 def run(argument, loads):
     options = decode(argument)
-    nonce = bytes.fromhex(options["nonce"]) if options.get("nonce") else None
-    pipe = descriptors(nonce)
-    if nonce is None:
-        kind, _ = pipe.next() or (None, None)
-        if kind != wire.HELLO:
-            raise wire.Broken("no hello")
+    pipe = descriptors()
+    kind, _ = pipe.next() or (None, None)
+    if kind != wire.HELLO:
+        raise wire.Broken("no hello")
     around = surround(options)
     packages = [options["packages"]] if options.get("packages") else []
     sys.path.extend(packages)
@@ -71,7 +69,7 @@ def run(argument, loads):
 RECURSION = 1000
 
 
-def descriptors(nonce):
+def descriptors():
     """Moves the protocol's descriptors away from where the environment's input and output are. Input is at its end."""
     read_fd = os.dup2(0, OUT_OF_THE_WAY, inheritable=False)
     write_fd = os.dup2(RESULT_FD, OUT_OF_THE_WAY + 1, inheritable=False)
@@ -80,7 +78,7 @@ def descriptors(nonce):
     os.close(end)
     os.dup2(empty, 0)
     os.close(empty)
-    return wire.Pipe(read_fd, write_fd, os.read, os.write, nonce)
+    return wire.Pipe(read_fd, write_fd, os.read, os.write)
 
 
 def surround(options):
