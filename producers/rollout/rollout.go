@@ -58,62 +58,125 @@ func New(set Settings) *Player { return &Player{set} }
 // Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
 // when all are acknowledged; after an error call it again: the events keep their ids.
 func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
-	var plain, hinted []event.Event
-	// The arms run in workers of their own: no process holds episodes of both.
-	work, armCtx := errgroup.WithContext(ctx)
-	work.Go(func() (err error) {
-		plain, err = p.arm(armCtx, design, ok, ids.ArmPlain, int(ok.GetExpectedPlain()))
-		return err
-	})
-	work.Go(func() (err error) {
-		hinted, err = p.arm(armCtx, design, ok, ids.ArmHinted, int(ok.GetExpectedHinted()))
-		return err
-	})
-	if err := work.Wait(); err != nil {
+	plain, hinted := newArm(ids.ArmPlain, ok.GetExpectedPlain()), newArm(ids.ArmHinted, ok.GetExpectedHinted())
+	if err := p.play(ctx, design, ok, plain, hinted); err != nil {
 		return fmt.Errorf("roll out environment %s: %w", uuid.UUID(ok.GetEnvId()), err)
 	}
-	if err := p.Log.Append(ctx, append(plain, hinted...)...); err != nil {
+	var events []event.Event
+	for _, a := range []*arm{plain, hinted} {
+		made, err := p.events(ok, a)
+		if err != nil {
+			return err
+		}
+		events = append(events, made...)
+	}
+	if err := p.Log.Append(ctx, events...); err != nil {
 		return fmt.Errorf("append rollouts of %s: %w", uuid.UUID(ok.GetEnvId()), err)
 	}
 	return nil
 }
 
-// arm plays n episodes of one arm, a leading part of env seeds × repeats.
-func (p *Player) arm(
-	ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted, arm string, n int,
-) ([]event.Event, error) {
-	if n == 0 {
-		return nil, nil
+// arm is the episodes of one arm, a leading part of env seeds × repeats.
+type arm struct {
+	name    string
+	n       int
+	started time.Time
+	// dropped is why none of them was played.
+	dropped  string
+	episodes []play.Episode
+	tier     string
+	// again is played beside them; nil: nothing.
+	again *again
+}
+
+func newArm(name string, n int32) *arm { return &arm{name: name, n: int(n)} }
+
+// play plays both arms in workers of their own: no process holds hinted and plain episodes. Those of Starlark keep nothing
+// between two episodes and are played side by side. In Python the hinted arm comes first, and the plain arm's worker is
+// made to show that it pays the same.
+func (p *Player) play(
+	ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted, plain, hinted *arm,
+) error {
+	if design.GetRuntime() != gym.RuntimePython {
+		work, armCtx := errgroup.WithContext(ctx)
+		for _, a := range []*arm{plain, hinted} {
+			work.Go(func() error { return p.playArm(armCtx, design, ok, a) })
+		}
+		return work.Wait()
 	}
-	started := time.Now()
+	if err := p.playArm(ctx, design, ok, hinted); err != nil {
+		return err
+	}
+	plain.again = newAgain(seed.Stream(p.Run.Seed, seed.Key{
+		Purpose: "rollout.again", Iteration: int(ok.GetIteration()), Slot: int(ok.GetSlot()), Attempt: int(ok.GetAttempt()),
+	}), ok, hinted.episodes, plain.n)
+	if err := p.playArm(ctx, design, ok, plain); err != nil {
+		return err
+	}
+	if plain.dropped == "" && plain.again.differ() {
+		void(hinted.episodes)
+	}
+	return nil
+}
+
+func (p *Player) playArm(
+	ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted, a *arm,
+) error {
+	if a.n == 0 {
+		return nil
+	}
+	a.started = time.Now()
 	worker, err := p.Workers.Open(ctx, gym.Source{
 		Runtime: design.GetRuntime(), Code: design.GetCode(), Package: design.GetPackageSet(),
 	})
 	var refused *gym.SourceError
 	if errors.As(err, &refused) {
-		return p.dropped(ok, arm, n, refused.Error(), started)
+		a.dropped = refused.Error()
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open worker: %w", err)
+		return fmt.Errorf("open worker: %w", err)
 	}
 	defer worker.Close()
-	if reason := unlike(ok, worker.Meta()); reason != "" {
-		return p.dropped(ok, arm, n, reason, started)
+	if a.dropped = unlike(ok, worker.Meta()); a.dropped != "" {
+		return nil
 	}
-	requests := make([]play.Request, n)
+	a.tier = worker.Tier()
+	if err := p.playIn(ctx, worker, ok, a); err != nil {
+		return fmt.Errorf("%s arm: %w", a.name, err)
+	}
+	return nil
+}
+
+func (p *Player) playIn(ctx context.Context, env play.Env, ok *spadepb.EnvironmentAccepted, a *arm) error {
+	if a.again != nil {
+		a.again.worker = env
+		env = a.again
+	}
+	requests := make([]play.Request, a.n)
 	for i := range requests {
-		requests[i] = p.request(ok, arm, i)
+		requests[i] = p.request(ok, a.name, i)
 	}
-	episodes, err := play.Play(ctx, worker, play.Config{
+	var err error
+	a.episodes, err = play.Play(ctx, env, play.Config{
 		Policy: p.Policy, Version: ok.GetPolicyVersion(), Temperature: p.Run.Config.GetAgentTemperature(),
 		MaxSteps: int(ok.GetMaxSteps()),
 	}, requests)
-	if err != nil {
-		return nil, fmt.Errorf("%s arm: %w", arm, err)
+	if err != nil || a.again == nil {
+		return err
 	}
-	events := make([]event.Event, n)
-	for i := range episodes {
-		if events[i], err = p.event(ok, arm, i, &episodes[i], worker.Tier(), started); err != nil {
+	return a.again.finish(ctx)
+}
+
+// events tells what became of an arm.
+func (p *Player) events(ok *spadepb.EnvironmentAccepted, a *arm) ([]event.Event, error) {
+	if a.dropped != "" {
+		return p.dropped(ok, a.name, a.n, a.dropped, a.started)
+	}
+	events := make([]event.Event, len(a.episodes))
+	for i := range a.episodes {
+		var err error
+		if events[i], err = p.event(ok, a.name, i, &a.episodes[i], a.tier, a.started); err != nil {
 			return nil, err
 		}
 	}
