@@ -67,22 +67,38 @@ func (s *session) hashSeed(index int) uint32 {
 	return 1 + uint32(seed.Derive(s.opts.Seed, seed.Key{Purpose: "gate.hash", Index: index})%(1<<32-1))
 }
 
-// playAgain plays the same actions in other fresh workers, one episode after the other: first in reverse order, then in
-// that of the first worker and after many others. Where something differs it says what, and on what that depends.
+// round is one more fresh worker and what is played in it.
+type round struct {
+	how  setting
+	list []*trajectory
+}
+
+// rounds are all workers in which everything is played again: first in reverse order, then in that of the first worker and
+// after many others. Python also goes through what the arms of a run are.
+func (s *session) rounds() []round {
+	others := s.others()
+	list := s.again()
+	slices.Reverse(list)
+	rounds := []round{{how: others[0], list: list}}
+	if len(others) == 1 {
+		return rounds
+	}
+	rounds = append(rounds, round{how: others[1], list: append(s.beginnings(), s.again()...)})
+	return append(rounds, s.arms()...)
+}
+
+// playAgain plays the same actions in other fresh workers. Where something differs it says what, and on what that depends.
 func (s *session) playAgain(ctx context.Context, pool *gym.Pool) (string, error) {
-	for i, how := range s.others() {
-		list := s.again()
-		if i == 0 {
-			slices.Reverse(list)
-		} else {
-			list = append(s.beginnings(), list...)
-		}
-		told, err := s.replay(ctx, pool, how, list)
+	for _, r := range s.rounds() {
+		told, err := s.replay(ctx, pool, r.how, r.list)
 		if err != nil {
 			return "", err
 		}
-		if d := s.differsFrom(told, list, !how.plain); d.what != "" {
-			return s.explain(ctx, pool, d, how, list)
+		if told.loadedTooLong {
+			return "the source does not load every time: " + told.refused, nil
+		}
+		if d := s.differsFrom(told, r.list, !r.how.plain); d.what != "" {
+			return s.explain(ctx, pool, d, r.how, r.list)
 		}
 	}
 	return "", nil

@@ -53,13 +53,14 @@ var factors = [...]factor{
 		func(c *setting, d setting, _ int) { c.around.Locale = d.around.Locale }, gym.RuntimePython,
 	},
 	{
-		"whether its hint or its solution was asked for before, which the plain arm never does: hint and solve must leave nothing behind",
+		askedFactor,
 		func(c *setting, d setting, _ int) { c.plain = d.plain }, "",
 	},
 }
 
-// The causes that no single factor is.
+// Causes that are named in more than one place, or that no single factor is.
 const (
+	askedFactor  = "whether its hint or its solution was asked for before, which the plain arm never does: hint and solve must leave nothing behind"
 	clockFactor  = "the wall clock: an episode has no time but its steps"
 	othersFactor = "other episodes of the same process: something outlives an episode, such as a global of an imported module, a cache or a file"
 	rareFactor   = "something that seldom differs, such as a race between threads: it differed once and not again"
@@ -155,6 +156,9 @@ func (x *experiment) causes(ctx context.Context, list []*trajectory) ([]string, 
 		if attempt > 0 || len(x.list) == 0 {
 			continue
 		}
+		if x.unasked() {
+			return []string{askedFactor}, nil
+		}
 		if shared, err := x.dependsOnOthers(ctx, list); err != nil {
 			return nil, err
 		} else if shared {
@@ -189,15 +193,22 @@ func (x *experiment) waits() bool {
 	return slices.ContainsFunc(x.control.recordings, func(r recording) bool { return r.timedOut() })
 }
 
+// unasked says whether all workers that nobody asked for a solution, as no arm of a run does, tell the same, and the first
+// one, which was asked, something else.
+func (x *experiment) unasked() bool {
+	t := x.list[0]
+	return x.differed.atOnce && t.differsFrom(t.recording, x.control.recordings[0], true).what != ""
+}
+
 // dependsOnOthers says whether the trajectory is another one when the episodes that were played beside it or before it are
 // played there again.
 func (x *experiment) dependsOnOthers(ctx context.Context, list []*trajectory) (bool, error) {
 	for _, beside := range []struct {
-		list  []*trajectory
-		alone bool
-	}{{x.s.all, false}, {list, true}} {
+		list          []*trajectory
+		alone, atOnce bool
+	}{{list: x.s.all}, {list, x.differed.alone, x.differed.atOnce}} {
 		how := still()
-		how.alone = beside.alone
+		how.alone, how.atOnce = beside.alone, beside.atOnce
 		told, err := x.s.replay(ctx, x.pool, how, beside.list)
 		if err != nil {
 			return false, err

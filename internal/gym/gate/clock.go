@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +30,22 @@ func startClock(src gym.Source, opts Options) clock {
 func (c *clock) tick() bool {
 	c.over = c.over || c.limit > 0 && time.Now().After(c.until)
 	return c.over
+}
+
+// bound ends a context when the limit is over: a batch is many calls, and each of them may take its own limit.
+func (c *clock) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, c.until)
+}
+
+// ended is what ended a batch that was bound, or was made when the limit was over.
+func (c *clock) ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil && (err == nil || errors.Is(err, context.DeadlineExceeded)) && c.tick() {
+		return errLate
+	}
+	return err
 }
 
 // late is the reason to refuse what took too long.

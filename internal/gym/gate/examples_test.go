@@ -56,7 +56,7 @@ func passes(t *testing.T, p *gym.Pool, src gym.Source) gate.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, err := hidden.Share(t.Context(), w, opts.Seeds)
+	share, err := hidden.Share(t.Context(), w, hidden.Limits{Steps: r.Meta.MaxSteps}, opts.Seeds)
 	if err := errors.Join(err, w.Close()); err != nil || share != 0 {
 		t.Errorf("%v of the seeds need a fact that no observation holds; %v", share, err)
 	}

@@ -25,6 +25,9 @@ func (o Options) withDefaults() Options {
 		for i := range defaultSeeds {
 			o.Seeds = append(o.Seeds, seed.Derive(o.Seed, seed.Key{Purpose: "gate.seed", Index: i}))
 		}
+		for i := range mostCrowdSeeds {
+			o.Crowd = append(o.Crowd, seed.Derive(o.Seed, seed.Key{Purpose: "gate.crowd", Index: i}))
+		}
 	}
 	if o.RandomEpisodes <= 0 {
 		o.RandomEpisodes = defaultRandomEpisodes
@@ -101,14 +104,14 @@ func (j *judge) opened(src gym.Source, err error) bool {
 		}
 		reason := ""
 		if refused != nil && refused.Stage == stage {
-			reason = refused.Fault.Error
+			reason = cmp.Or(refused.Fault.Error, "no reason was given")
 			j.report.Nondeterministic = refused.Fault.Nondeterministic
 		}
 		if !j.pass(stage, reason) {
 			return false
 		}
 	}
-	return true
+	return refused == nil || j.pass(StageLoad, refused.Error()) // at a stage that is none of these
 }
 
 func notSource(err error) error {

@@ -25,13 +25,26 @@ type setting struct {
 	plain bool
 	// alone plays one episode after the other instead of all of them in turn.
 	alone bool
+	// atOnce makes the calls of all episodes in one batch, as a run does.
+	atOnce bool
+}
+
+// reset is how an episode begins in this setting.
+func (how setting) reset(t *trajectory) gym.Reset {
+	reset := t.reset
+	if how.plain {
+		reset.WantHint, reset.WantSolve = false, false
+	}
+	return reset
 }
 
 // replayed is what a worker told: why it refused the source, or one recording for each trajectory.
 type replayed struct {
-	refused    string
-	meta       gym.Meta
-	recordings []recording
+	refused string
+	// loadedTooLong says that a clock ended the loading: to find out why would take as long again, many times.
+	loadedTooLong bool
+	meta          gym.Meta
+	recordings    []recording
 }
 
 // replay plays the moves of the trajectories in a fresh worker, in the order of the list. It stops at the first that is
@@ -42,14 +55,20 @@ func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list 
 	w, err := pool.OpenIn(ctx, src, how.around)
 	var refused *gym.SourceError
 	if errors.As(err, &refused) {
-		return replayed{refused: refused.Error()}, nil
+		return replayed{refused: refused.Error(), loadedTooLong: refused.Fault.Cause == wire.CauseTimeout}, nil
 	}
 	if err != nil {
 		return replayed{}, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	if s.clock.tick() {
+		return replayed{}, errLate
+	}
 	out.meta, out.recordings = w.Meta(), make([]recording, len(list))
-	if !how.alone {
+	switch {
+	case how.atOnce:
+		return out, s.playAtOnce(ctx, w, how, list, out.recordings)
+	case !how.alone:
 		return out, s.playMoves(ctx, w, how, list, out.recordings)
 	}
 	for i := range list {
@@ -64,11 +83,7 @@ func (s *session) replay(ctx context.Context, pool *gym.Pool, how setting, list 
 // playMoves plays the moves of a few trajectories in turn, each as far as it goes.
 func (s *session) playMoves(ctx context.Context, w *gym.Worker, how setting, list []*trajectory, out []recording) error {
 	for i, t := range list {
-		reset := t.reset
-		if how.plain {
-			reset.WantHint, reset.WantSolve = false, false
-		}
-		started, err := w.Reset(ctx, []gym.Reset{reset})
+		started, err := w.Reset(ctx, []gym.Reset{how.reset(t)})
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,9 @@ type Options struct {
 	Seed uint64
 	// Seeds are the environment seeds to play. Empty: four derived from Seed.
 	Seeds []uint64
+	// Crowd are more environment seeds that may be played. The last workers of Python play some of them beside the others, so
+	// that a source cannot count the seeds. Empty: none, and derived ones where Seeds are.
+	Crowd []uint64
 	// RandomEpisodes is how many episodes the random policy plays on each seed. Zero: 4.
 	RandomEpisodes int
 	// MaxRandom is the mean return of the random policy from which on the environment counts as solved by it. Zero: 0.75.
