@@ -23,16 +23,7 @@ func StartPool(ctx context.Context, c config.Config, workers int, sets []string,
 		cfg.MaxWorkers = workers
 	}
 	cfg.Limits.CallSteps = uint64(c.Run.MaxStepsBudget)
-	switch c.Sandbox.Tier {
-	case "full":
-		cfg.Sandbox = gym.SandboxFull
-	case "limits":
-		cfg.Sandbox = gym.SandboxLimits
-	case "none":
-		cfg.Sandbox = gym.SandboxNone
-	default:
-		return nil, fmt.Errorf("sandbox.tier is %q, which is none", c.Sandbox.Tier)
-	}
+	cfg.Sandbox = c.Sandbox.Tier
 	packages, err := packageFolders(ctx, c, sets)
 	if err != nil {
 		return nil, fmt.Errorf("find the installed package sets: %w", err)

@@ -15,7 +15,7 @@ import (
 
 // A run without the full sandbox says so, whatever the level of the log, and its tier is what its workers have.
 func TestEverySandboxTierIsChosenAndSaid(t *testing.T) {
-	for tier, want := range map[string]string{"full": gym.SandboxFull, "limits": gym.SandboxLimits, "none": gym.SandboxNone} {
+	for tier, want := range map[string]string{"full": gym.TierStarlark, "limits": "limits", "none": "none"} {
 		for _, level := range []slog.Level{slog.LevelWarn, slog.LevelError} {
 			l, err := config.Load(config.Sources{Flags: map[string]string{"sandbox.tier": tier}})
 			must(t, err)
@@ -32,6 +32,11 @@ func TestEverySandboxTierIsChosenAndSaid(t *testing.T) {
 				t.Errorf("%s at level %s says\n%s", tier, level, out.String())
 			}
 		}
+	}
+	var c config.Config
+	c.Sandbox.Tier = "fulll"
+	if _, err := StartPool(t.Context(), c, 1, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), `"fulll" is none of`) {
+		t.Errorf("a tier that there is none of: %v", err)
 	}
 }
 
