@@ -24,7 +24,12 @@ func TestMeetsWhatKnowsARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code := changed(t, honest, "return False  # here", "return "+c.cheats)
-			r := checkPython(t, p, code, gate.Options{RequireSolve: true, Seed: 3})
+			// A run's numbers of seeds and episodes are among those that are drawn, and so are others: what looks for a number is
+			// met sooner or later, and a run plays the hinted arm's moves again besides.
+			var r gate.Report
+			for draw := uint64(0); draw < 8 && r.Stage == ""; draw++ {
+				r = checkPython(t, p, code, gate.Options{RequireSolve: true, Seed: draw})
+			}
 			if r.Accepted || r.Stage != gate.StageDeterministic || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("accepted %v, stage %q, reason %q", r.Accepted, r.Stage, r.Reason)
 			}
