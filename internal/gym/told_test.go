@@ -31,7 +31,7 @@ func TestToldOfLoading(t *testing.T) {
 		"a fault without a text":  `string("meta") + string("env_error") + string("shape") + string("") + bytes(5)`,
 		"a fault without a stage": `string("") + string("env_error") + string("shape") + string("x") + bytes(5)`,
 		"solved":                  `string("load") + string("solved") + string("") + string("") + bytes(5)`,
-		"the platform's cause":    `string("load") + string("env_error") + string("timeout") + string("") + bytes(5)`,
+		"the platform's cause":    `string("load") + string("env_error") + string("timeout") + string("x") + bytes(5)`,
 		"a large tool":            `string("") + string("") + string("t") + string("game") + uint(9) + bytes(1) + uint(1) + string('"' + "x" * (64 << 10) + '"')`,
 		"a large frame":           `bytes(8 << 20)`,
 	} {
@@ -75,6 +75,32 @@ func TestToldOfEpisodes(t *testing.T) {
 		got, err := w.Reset(t.Context(), []Reset{{}})
 		if err != nil || got[0].Outcome != EnvError || got[0].Cause != causeProtocol {
 			t.Errorf("%s: %.300v, %v", name, got, err)
+		}
+		if big := name == "all of a frame"; big != strings.Contains(got[0].Error, "frame over the size limit") {
+			t.Errorf("%s: %s", name, got[0].Error)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A worker has the memory to say that a text is too long for its memory.
+func TestTextsThatNoMemoryHoldsTwice(t *testing.T) {
+	p := newPool(t, Config{Sandbox: SandboxLimits})
+	for _, value := range []string{`"x" * (80 << 20)`, `"é" * (40 << 20) + "x" * (2 << 20)`} {
+		code := strings.Replace(fmt.Sprintf(halting, ""), `str(state["n"])`, value, 1)
+		w, ok := openHalting(t, p, code)
+		if !ok {
+			t.Fatal("it does not load")
+		}
+		got, err := w.Step(t.Context(), []Action{{Episode: 0, Text: "x"}})
+		want := "has 83886080 bytes"
+		if strings.HasPrefix(value, `"é`) {
+			want = "has 85983232 bytes"
+		}
+		if err != nil || got[0].Cause != wire.CauseLimit || !strings.Contains(got[0].Error, want) {
+			t.Errorf("%s: %.300v, %v", value, got, err)
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
