@@ -76,6 +76,8 @@ func TestRefuses(t *testing.T) {
 		{"recursion", gate.StageLoad, "nested deeper", "", "def f(n):\n    return f(n + 1)\nf(0)"},
 		{"import", gate.StageLoad, "load not implemented", "", "load('os', 'system')"},
 		{"no META", gate.StageMeta, "META", "META =", "META_ ="},
+		{"blank title", gate.StageMeta, "title", `"Counting"`, `" "`},
+		{"NUL in the title", gate.StageMeta, "title", `"Counting"`, `"a\000b"`},
 		{"bad kind", gate.StageMeta, "kind", `"game"`, `"puzzle"`},
 		{"no verify", gate.StageMeta, "verify", "def verify", "def verify_"},
 		{"reset of two", gate.StageReset, "2 values", `return state, show(state), {"actions": ACTIONS}`, "return state, show(state)"},

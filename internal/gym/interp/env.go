@@ -127,8 +127,8 @@ func (e *Env) readMeta(dict *starlark.Dict) error {
 		}
 	}
 	title, _ := field(dict, "title").(starlark.String)
-	if title == "" || len(title) > wire.MaxTitle {
-		return fmt.Errorf("META title must be a text of 1 to %d bytes", wire.MaxTitle)
+	if !wire.IsTitle(string(title)) {
+		return fmt.Errorf("META title must be a text of 1 to %d bytes, not blank and without control characters", wire.MaxTitle)
 	}
 	kind, _ := field(dict, "kind").(starlark.String)
 	if !wire.IsKind(string(kind)) {

@@ -169,6 +169,10 @@ func TestSources(t *testing.T) {
 		{"no META", strings.Replace(whole, "META", "MEAT", 1), "meta", wire.CauseShape, "no META"},
 		{"kind", strings.Replace(whole, `"game"`, `"fun"`, 1), "meta", wire.CauseShape, "kind must be"},
 		{"title", strings.Replace(whole, `"Steps"`, `""`, 1), "meta", wire.CauseShape, "title must be"},
+		{"blank title", strings.Replace(whole, `"Steps"`, `" \u3000 "`, 1), "meta", wire.CauseShape, "title must be"},
+		{"title with a NUL", strings.Replace(whole, `"Steps"`, `"a\0b"`, 1), "meta", wire.CauseShape, "title must be"},
+		{"title of two lines", strings.Replace(whole, `"Steps"`, `"a\nb"`, 1), "meta", wire.CauseShape, "title must be"},
+		{"title that controls", strings.Replace(whole, `"Steps"`, `"a\x9b2J"`, 1), "meta", wire.CauseShape, "title must be"},
 		{"long title", strings.Replace(whole, `"Steps"`, `"é" * 101`, 1), "meta", wire.CauseShape, "title must be"},
 		{"max_steps is true", strings.Replace(whole, "5}", "True}", 1), "meta", wire.CauseShape, "max_steps must be"},
 		{"many steps", strings.Replace(whole, "5}", "1001}", 1), "meta", wire.CauseShape, "max_steps must be"},
@@ -178,6 +182,8 @@ func TestSources(t *testing.T) {
 		{"META of its own kind", whole + "\nclass Meta(dict):\n    def get(self, name): raise ValueError\nMETA = Meta(META)", "meta", wire.CauseException, "ValueError"},
 		{"well", strings.Replace(whole, "5}", `5, "tools": [{"b": 1, "a": {}}]}`, 1), "", "", ""},
 		{"platform's names", "import spade_worker.serve\nassert __name__ == 'env'\n" + whole, "", "", ""},
+		{"byte order mark", "\ufeff" + whole, "", "", ""},
+		{"title of many planes", strings.Replace(whole, `"Steps"`, `" \U0001f600 é "`, 1), "", "", ""},
 		{"data class", "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n" + whole, "", "", ""},
 	}
 	for _, tt := range tests {

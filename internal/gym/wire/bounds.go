@@ -1,6 +1,10 @@
 package wire
 
-import "errors"
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
 
 // Bounds of what META may say. The whole of it is canonical JSON of at most MaxMeta bytes.
 const (
@@ -29,11 +33,16 @@ const Tolerance = 1e-6
 // IsKind reports whether META may name that kind.
 func IsKind(kind string) bool { return kind == "reasoning" || kind == "tools" || kind == "game" }
 
+// IsTitle reports whether META may have that title: a text of 1 to MaxTitle bytes that shows something, on one line.
+func IsTitle(title string) bool {
+	return len(title) <= MaxTitle && strings.TrimSpace(title) != "" && !strings.ContainsFunc(title, unicode.IsControl)
+}
+
 // Check says what no META can have said. An environment's code shares its process with the code that checks META, so what a
 // worker tells may have been made up.
 func (m Meta) Check() error {
 	switch {
-	case m.Title == "" || len(m.Title) > MaxTitle:
+	case !IsTitle(m.Title):
 		return errors.New("the worker tells of a title that META cannot have")
 	case !IsKind(m.Kind):
 		return errors.New("the worker tells of a kind that META cannot have")

@@ -230,3 +230,15 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+func TestTitles(t *testing.T) {
+	for title, want := range map[string]bool{
+		"a": true, " \U0001f600 é ": true, strings.Repeat("é", 100): true,
+		"": false, " ": false, "\u3000\u00a0": false, "a\x00b": false, "a\nb": false, "\u009b2J": false, strings.Repeat("é", 101): false,
+	} {
+		m := Meta{Title: title, Kind: "game", MaxSteps: 1}
+		if err := m.Check(); (err == nil) != want {
+			t.Errorf("title %q: %v", title, err)
+		}
+	}
+}

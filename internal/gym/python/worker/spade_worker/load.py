@@ -53,7 +53,7 @@ class Source:
 def load(code, limits, around, packages):
     """The source and the answer to the platform, which says what is wrong where there is no source."""
     try:
-        source_text = code.decode()
+        source_text = code.decode("utf-8-sig")  # an editor's mark at the beginning is none of the source, as in Python
     except UnicodeDecodeError as error:
         return None, refused("parse", Fault(EXCEPTION, "%s: not UTF-8: %s" % (FILENAME, error.reason)))
     nul = source_text.find("\0")
@@ -108,6 +108,11 @@ def answer(stage, fault, meta):
     return b"".join(parts)
 
 
+def is_title(title):
+    control = any(c < " " or "\x7f" <= c <= "\x9f" for c in title)
+    return len(title.encode("utf-8", "replace")) <= MAX_TITLE and title.strip() != "" and not control
+
+
 class Meta:
     """What an environment says about itself, checked."""
 
@@ -118,8 +123,8 @@ class Meta:
             if key not in KEYS + form.keys:
                 raise shape("META has an unknown key %r" % (key,))
         self.title = meta.get("title")
-        if not isinstance(self.title, str) or not 0 < len(self.title.encode("utf-8", "replace")) <= MAX_TITLE:
-            raise shape("META title must be a text of 1 to %d bytes" % MAX_TITLE)
+        if not isinstance(self.title, str) or not is_title(str.__str__(self.title)):
+            raise shape("META title must be a text of 1 to %d bytes, not blank and without control characters" % MAX_TITLE)
         self.kind = meta.get("kind")
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise shape("META kind must be reasoning, tools or game")

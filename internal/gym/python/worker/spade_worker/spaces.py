@@ -5,6 +5,8 @@ return is mapped into [0, 1] by the range that META or the class declares as ret
 unless the class verifies by itself.
 """
 
+import math
+
 from .canonical import canonical, decode
 from .faults import Malformed, kind, shape
 from .functional import parts
@@ -45,7 +47,13 @@ class Gymnasium(Objects):
         ok = ok and all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in declared)
         if not ok or not declared[0] < declared[1]:
             raise shape("META return_range must be two numbers, the smaller one first")
-        return float(declared[0]), float(declared[1])
+        try:
+            low, high = float(declared[0]), float(declared[1])
+        except OverflowError:
+            low, high = -math.inf, math.inf
+        if not 0 < high - low < math.inf:  # two large integers may be the same number, too
+            raise shape("META return_range must be two finite numbers with a finite span between them")
+        return low, high
 
     def create(self):
         instance = self.find(self.namespace)()
