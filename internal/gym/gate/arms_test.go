@@ -2,7 +2,9 @@ package gate_test
 
 import (
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/gym/gate"
@@ -39,4 +41,40 @@ func TestMeetsWhatKnowsARun(t *testing.T) {
 	if r := checkPython(t, p, honest, gate.Options{RequireSolve: true, Seed: 3}); !r.Accepted {
 		t.Errorf("the honest one is refused at %s: %s", r.Stage, r.Reason)
 	}
+}
+
+// A source that a clock ends while it loads is tried no more often than it takes to see that: neither twice at first, nor a
+// dozen times to find out why it loads here and not there.
+func TestALoadThatHangsIsNotTriedAgain(t *testing.T) {
+	const limit = 2 * time.Second
+	p := pythonPool(t, gym.Config{LoadTimeout: limit})
+	base := read(t, "testdata/counting.py")
+	checkPython(t, p, "def", gate.Options{}) // the sandbox is tested at the first source
+	for name, c := range map[string]struct{ code, stage string }{
+		"at once": {"while True: pass\n", gate.StageLoad},
+		"later":   {"import time\nwhile time.timezone: pass\n", gate.StageDeterministic},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := childTime(t)
+			r := checkPython(t, p, c.code+base, gate.Options{})
+			if r.Accepted || r.Stage != c.stage || !strings.Contains(r.Reason, "no answer within") {
+				t.Errorf("accepted %v, stage %q, reason %q", r.Accepted, r.Stage, r.Reason)
+			}
+			if took := childTime(t) - before; took < limit/2 || took > limit*3/2 {
+				t.Errorf("it took %v of processor time", took)
+			} else {
+				t.Log(took)
+			}
+		})
+	}
+}
+
+// childTime is the processor time of all processes that were started and have ended.
+func childTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
