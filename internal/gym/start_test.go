@@ -168,3 +168,20 @@ func TestOutOfMemoryInTheWorker(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// Whoever lists the processes of a machine does not read what marks a worker's answers.
+func TestNonceIsInNoCommandLine(t *testing.T) {
+	p := newPool(t, Config{Sandbox: SandboxLimits})
+	w, ok := openHalting(t, p, fmt.Sprintf(halting, ""))
+	if !ok {
+		t.Fatal("it does not load")
+	}
+	defer w.Close() //nolint:errcheck // the pool's end says what there is to say
+	proc, err := w.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := strings.Join(proc.cmd.Args, " "); strings.Contains(line, fmt.Sprintf("%x", proc.nonce[:])) {
+		t.Errorf("the command line is %s", line)
+	}
+}
