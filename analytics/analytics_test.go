@@ -126,7 +126,7 @@ var fenced = regexp.MustCompile("(?s)```sql\n(.*?)```")
 // what must not be there, or need more than the small run, have rows.
 func TestGuide(t *testing.T) {
 	server, conn := olaptest.Start(t)
-	olaptest.Fill(t, conn, olaptest.Story(t))
+	olaptest.Fill(t, conn, olaptest.StoryWithPool(t))
 	reader := olaptest.OpenReader(t, server)
 	page, err := os.ReadFile(filepath.Join("..", "docs", "sql.md"))
 	if err != nil {

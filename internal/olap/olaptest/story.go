@@ -27,6 +27,11 @@ func StoryRun() uuid.UUID { return ids.Run("story") }
 // arm, regrets, pay, training and an evaluation before and after. It is the same every time.
 func Story(tb testing.TB) []event.Event {
 	tb.Helper()
+	return tell(tb).events
+}
+
+func tell(tb testing.TB) *story {
+	tb.Helper()
 	s := &story{tb: tb, run: StoryRun(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.begin()
 	for k := range 2 {
@@ -40,7 +45,7 @@ func Story(tb testing.TB) []event.Event {
 	s.add("spade.rollouts/3", s.run, &spadepb.DeadLetter{
 		Topic: topics.Rollouts, Partition: 3, Offset: 7, Error: "decode: malformed record", Payload: []byte{0xff}, Consumer: "warehouse",
 	})
-	return s.events
+	return s
 }
 
 type story struct {
