@@ -43,6 +43,7 @@ and, unless others are configured, the embedded services. The exit code is 1 whe
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	config.BindFlags(cmd.Flags(), func(f config.Field) bool { return f.Key == "sandbox.tier" || f.Key == "python.interpreter" })
 	return cmd
 }
 
@@ -61,7 +62,7 @@ type examiner struct {
 func (e *examiner) checks() []doctor.Check {
 	l := e.loaded
 	checks := []doctor.Check{
-		doctor.Platform(observe.Build()), doctor.DataFolder(l.Data), doctor.Loopback(), doctor.Plugin(pluginCommand(l.Plugin)), doctor.Python(),
+		doctor.Platform(observe.Build()), doctor.DataFolder(l.Data), doctor.Loopback(), doctor.Plugin(pluginCommand(l.Plugin)), doctor.Python(l.Python.Interpreter),
 		doctor.Sandbox("sandbox", gym.RuntimeStarlark, true, e.standings),
 		doctor.Sandbox("sandbox", gym.RuntimePython, l.Run.Runtime == gym.RuntimePython, e.standings),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/doctor"
 	"github.com/seed256f7767/spade/internal/embedded/chdblib"
+	"github.com/seed256f7767/spade/internal/gym/python/pythontest"
 )
 
 func check(name string, f doctor.Finding) doctor.Check {
@@ -84,7 +85,23 @@ func TestNPMIsNeededOnlyWithoutTheEngine(t *testing.T) {
 	if f := doctor.NPM(chdblib.Config{Path: engine + ".none"}).Look(t.Context()); f.Status != doctor.Fail || f.Remedy == "" {
 		t.Errorf("without the engine: %+v", f)
 	}
-	if f := doctor.Python().Look(t.Context()); f.Status != doctor.Warn {
+	if f := doctor.Python("python3").Look(t.Context()); f.Status != doctor.Warn {
 		t.Errorf("without Python: %+v", f)
+	}
+}
+
+// TestPythonIsTheConfiguredOne: one by its path, whatever the PATH leads to.
+func TestPythonIsTheConfiguredOne(t *testing.T) {
+	want := pythontest.Interpreter(t)
+	t.Setenv("PATH", t.TempDir())
+	if f := doctor.Python(want.Path).Look(t.Context()); f.Status != doctor.OK || !strings.Contains(f.Detail, want.Version+" at "+want.Path) {
+		t.Errorf("%+v", f)
+	}
+	other := filepath.Join(t.TempDir(), "python3.9")
+	if err := os.WriteFile(other, []byte("#!/bin/sh\necho no Python\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if f := doctor.Python(other).Look(t.Context()); f.Status != doctor.Warn || !strings.Contains(f.Detail, other) || f.Remedy == "" {
+		t.Errorf("what is no Python: %+v", f)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed256f7767/spade/internal/embedded/chdblib"
+	"github.com/seed256f7767/spade/internal/gym/python"
 )
 
 // Platform says what the program runs on.
@@ -129,21 +130,16 @@ func Loopback() Check {
 	}}
 }
 
-// Python looks for the interpreter of Python environments, which only runs with runtime python need.
-func Python() Check {
-	const remedy = "install Python 3.10 or newer; Starlark environments need none"
+// Python looks for the interpreter of Python environments, a path or a name on the PATH; only runs with runtime python need
+// it.
+func Python(interpreter string) Check {
+	const remedy = "environments in Starlark need none"
 	return Check{"python", func(ctx context.Context) Finding {
-		out, err := exec.CommandContext(ctx, "python3", "-I", "-S", "-c",
-			"import sys; print('%d.%d.%d' % sys.version_info[:3]); sys.exit(sys.version_info < (3, 10))").Output()
-		version := strings.TrimSpace(string(out))
-		switch {
-		case err == nil:
-			return Good("Python %s", version)
-		case version != "":
-			return Poor(remedy, "Python %s is too old for environments in Python", version)
-		default:
-			return Poor(remedy, "python3 was not found")
+		found, err := python.Find(ctx, interpreter)
+		if err != nil {
+			return Poor(remedy, "%v", err)
 		}
+		return Good("Python %s at %s", found.Version, found.Path)
 	}}
 }
 

@@ -13,12 +13,21 @@ import (
 // Standings tells how the environments of each runtime are confined here; an error says that not even a test is possible.
 type Standings func(ctx context.Context) ([]gym.Standing, error)
 
-// Sandbox proves that environments of a runtime can be confined. Where they cannot, that is in the way if they are needed.
+// open is what the tiers below full leave to code.
+const open = "code can read your files and use the network"
+
+// Sandbox proves that environments of a runtime can be confined. Where they cannot, that is in the way if they are needed;
+// where the configured tier confines nothing, nothing was proven.
 func Sandbox(name, runtime string, needed bool, look Standings) Check {
 	return Check{name, func(ctx context.Context) Finding {
 		s, err := standing(ctx, runtime, look)
 		var missing *sandbox.MissingError
 		switch {
+		case err == nil && s.Tier == gym.SandboxNone:
+			return Poor("set sandbox.tier to full; none is for debugging", "%s: generated code is not confined: %s has the watchdog only; "+open, runtime, s.Tier)
+		case err == nil && s.Tier == gym.SandboxLimits:
+			return Poor("set sandbox.tier to full; limits is for systems that have nothing else, and sources that you trust",
+				"%s: generated code is limited, not confined: %s ends a memory hog; "+open, runtime, s.Tier)
 		case err == nil:
 			return Good("%s: %s holds against a memory hog and attempts to break out", runtime, s.Tier)
 		case needed && errors.As(err, &missing):

@@ -59,3 +59,18 @@ func TestSandboxLayers(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestATierThatConfinesNothingIsNotPraised: nothing was tried, or only a memory hog was.
+func TestATierThatConfinesNothingIsNotPraised(t *testing.T) {
+	for tier, want := range map[string]string{
+		"none": "not confined: none has the watchdog only", "limits": "limited, not confined: limits ends a memory hog",
+	} {
+		look := func(context.Context) ([]gym.Standing, error) {
+			return []gym.Standing{{Runtime: "python", Tier: tier}}, nil
+		}
+		f := doctor.Sandbox("sandbox", "python", true, look).Look(t.Context())
+		if f.Status != doctor.Warn || f.Remedy == "" || !strings.Contains(f.Detail, want) || !strings.Contains(f.Detail, "read your files") {
+			t.Errorf("%s: %+v", tier, f)
+		}
+	}
+}
