@@ -25,9 +25,11 @@ var (
 	plain    = ids.Rollout(env, ids.ArmPlain, 0, 0)
 	hinted   = ids.Rollout(env, ids.ArmHinted, 0, 0)
 	document = ids.Document([]byte("one"))
+	onPool   = ids.Run("on a pool")
+	drawn    = ids.Env(onPool, 0, 0, 0)
 )
 
-// fixture is a small run with one accepted and one refused environment.
+// fixture is a small run with one accepted and one refused environment, and one that drew an environment from a pool.
 func fixture() []subject {
 	return []subject{
 		{document, &spadepb.DocumentIngested{
@@ -49,6 +51,12 @@ func fixture() []subject {
 			Estimates: []*spadepb.Estimate{{Estimator: "hint_gap", Value: 1, Available: true}, {Estimator: "learnability"}},
 		}},
 		{env, &spadepb.DesignerRewarded{RunId: run[:], EnvId: env[:], Reward: 0.75, RegretPart: 1, GuardPart: -0.25, Measured: true}},
+		{onPool, &spadepb.RunStarted{
+			RunId: onPool[:], Name: "on a pool", Config: &spadepb.SemanticConfig{Designer: "fixed:gymnasium", Runtime: "starlark"}, Kind: "train",
+		}},
+		{drawn, &spadepb.EnvironmentDesigned{
+			RunId: onPool[:], EnvId: drawn[:], Runtime: "python", Name: "Taxi-v3", PoolEnvId: refused[:],
+		}},
 	}
 }
 
@@ -70,8 +78,12 @@ type subject struct {
 
 // key is the key that the log has for the event.
 func (s subject) key() string {
-	if m, ok := s.msg.(interface{ GetEnvId() []byte }); ok {
-		return topics.EnvKey(run, uuid.UUID(m.GetEnvId()))
+	type part interface {
+		GetRunId() []byte
+		GetEnvId() []byte
+	}
+	if m, ok := s.msg.(part); ok {
+		return topics.EnvKey(uuid.UUID(m.GetRunId()), uuid.UUID(m.GetEnvId()))
 	}
 	return s.id.String()
 }

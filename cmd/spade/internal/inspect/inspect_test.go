@@ -61,6 +61,19 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// TestARunOnAPoolHasTheRuntimesOfWhatItDrew: the setting is that of a designer, and there was none.
+func TestARunOnAPoolHasTheRuntimesOfWhatItDrew(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	install(t, conn)
+	var out bytes.Buffer
+	if err := inspect.Show(t.Context(), conn, inspect.Subject{Kind: "run", ID: onPool}, inspect.Output{Out: &out}); err != nil {
+		t.Fatal(err)
+	}
+	if s := out.String(); strings.Contains(s, "starlark") || !strings.Contains(s, "fixed:gymnasium") || !strings.Contains(s, "Taxi-v3") || !strings.Contains(s, "python") {
+		t.Error(s)
+	}
+}
+
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {

@@ -1,4 +1,4 @@
-SELECT e.name AS environment, uniqExact(e.env_id) AS draws, countIf(r.arm = 'plain') AS plain_episodes,
+SELECT e.name AS environment, any(e.runtime) AS runtime, uniqExact(e.env_id) AS draws, countIf(r.arm = 'plain') AS plain_episodes,
     avgIf(r.total_reward, r.arm = 'plain' AND r.outcome NOT IN ('env_error', 'verifier_error', 'cancelled')) AS plain,
     avgOrNullIf(r.total_reward, r.arm = 'hinted' AND r.outcome NOT IN ('env_error', 'verifier_error', 'cancelled')) AS hinted
 FROM spade.environments AS e
