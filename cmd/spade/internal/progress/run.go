@@ -114,8 +114,12 @@ func line(s State, it Iteration, eta string) string {
 	if it.Took > 0 {
 		took = " in " + it.Took.Round(10*time.Millisecond).String()
 	}
-	return fmt.Sprintf("iteration %d/%d: designed %d, accepted %d, rejected %d; plain %.3f, hinted %s, regret %s; "+
-		"%s rollouts, %s steps%s%s", it.Iteration+1, s.Iterations, it.Designed, it.Accepted, it.Rejected,
+	designs := fmt.Sprintf("designed %d, accepted %d, rejected %d", it.Designed, it.Accepted, it.Rejected)
+	if s.Drawn {
+		designs = fmt.Sprintf("drawn %d", it.Designed)
+	}
+	return fmt.Sprintf("iteration %d/%d: %s; plain %.3f, hinted %s, regret %s; "+
+		"%s rollouts, %s steps%s%s", it.Iteration+1, s.Iterations, designs,
 		it.Plain, it.hinted(), it.regret(), count(int64(it.Rollouts)), count(it.Steps), took, eta)
 }
 
@@ -207,6 +211,9 @@ func (r *Run) counts(columns int, elapsed time.Duration) []string {
 	s := r.state
 	designs := fmt.Sprintf("  designed %s  accepted %s  rejected %s",
 		count(int64(s.Designed)), r.set.Style.Good(count(int64(s.Accepted))), r.set.Style.Warn(count(int64(s.Rejected))))
+	if s.Drawn {
+		designs = "  drawn " + count(int64(s.Designed))
+	}
 	episodes := fmt.Sprintf("  rollouts %s %s   steps %s",
 		count(int64(s.Rollouts)), r.set.Style.Dim(perSecond(int64(s.Rollouts-r.first.Rollouts), elapsed)),
 		perSecond(s.Steps-r.first.Steps, elapsed))

@@ -63,6 +63,24 @@ func TestAFigureThatThereIsNotIsNotZero(t *testing.T) {
 	}
 }
 
+// TestWhatIsDrawnWasNotDesigned: a run on a fixed pool, in a pipe and live.
+func TestWhatIsDrawnWasNotDesigned(t *testing.T) {
+	s := midway()
+	s.Drawn = true
+	r := NewRun(Settings{Out: &bytes.Buffer{}, Size: func() (int, int) { return 100, 24 }})
+	if err := r.Update(s); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{line(s, s.History[0], ""): ": drawn 8; plain", strings.Join(r.Lines(), "\n"): "  drawn 20  rollouts"} {
+		if !strings.Contains(text, want) || strings.Contains(text, "designed") || strings.Contains(text, "accepted") {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // stopwatch is a clock that the test moves.
 type stopwatch struct{ now time.Time }
 

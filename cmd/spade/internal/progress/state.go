@@ -12,6 +12,7 @@ type State struct {
 	Closed     int    // iterations that are closed, those of earlier processes included
 	Began      int    // iterations that were closed when this process took the run up
 	Policy     int64  // newest policy version
+	Drawn      bool   // what is designed is drawn from a fixed pool, which has judged it
 
 	// Of the whole run.
 	Designed, Accepted, Rejected int
