@@ -47,6 +47,9 @@ same sandboxed worker as in a run.`,
 			defer func() { err = errors.Join(err, pool.Shutdown(context.WithoutCancel(ctx))) }()
 			worker, err := pool.Open(ctx, src)
 			if err != nil {
+				if lacksModule(src, err.Error()) {
+					err = withNext(err, bringsPackages())
+				}
 				return err
 			}
 			defer func() { err = errors.Join(err, worker.Close()) }()

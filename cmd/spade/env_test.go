@@ -123,3 +123,34 @@ func TestEnvCheckForScripts(t *testing.T) {
 		t.Errorf("exit %d, %+v", r.code, report)
 	}
 }
+
+// A name that does not tell the language is not taken for Starlark; a flag may tell it.
+func TestEnvCheckWantsToKnowTheLanguage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(path, []byte(guess), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := spade(t, nil, "env", "check", path); r.code != exitUsage || !strings.Contains(r.stderr, "README.md ends in neither .py nor .star") {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, nil, "env", "check", path, "--runtime", "starlark"); r.code != exitOK {
+		t.Errorf("with its runtime: %+v", r)
+	}
+}
+
+// An import that is not there has a next step, which is no part of the reason.
+func TestAMissingModuleHasANextStep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.py")
+	if err := os.WriteFile(path, []byte("import nosuchmodule\n"+guess), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"check", "play"} {
+		r := spade(t, nil, "env", command, path, "--sandbox", "limits")
+		if out := r.out + r.stderr; r.code != exitFailure || !strings.Contains(out, "next: --package NAME brings an installed package set") {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+	if r := spade(t, nil, "env", "check", path, "--json", "--sandbox", "limits"); strings.Contains(r.out, "--package") {
+		t.Errorf("the reason: %s", r.out)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,9 @@ func (c *cli) judge(ctx context.Context, pool *gym.Pool, src gym.Source, opts ga
 		err = gateview.JSON(c.out, report, findings)
 	} else {
 		err = gateview.Verdict(c.out, report, c.style(c.out))
+		if err == nil && lacksModule(src, report.Reason) {
+			_, err = fmt.Fprintln(c.out, c.style(c.out).Dim("next:"), bringsPackages())
+		}
 	}
 	if err == nil && !report.Accepted {
 		err = errRefused

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 type importing struct {
 	app.Import
 	specs          []pools.Spec
+	pkg            string
 	dryRun, asJSON bool
 }
 
@@ -37,7 +39,8 @@ kind pool. spade run --designer fixed:POOL plays those that were accepted. A SPE
 a package set that spade env install put in place, or a folder or file of .py and .star sources.
 The same import again changes nothing; one that was interrupted is taken up.`,
 		Example: `  spade env import gymnasium:FrozenLake-v1
-  spade env import reasoning-gym:* --name puzzles
+  spade env import 'reasoning-gym:*' --name puzzles
+  spade env import lake.py --package gymnasium
   spade env import examples/environments --dry-run`,
 		Args: atLeastOne("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,6 +60,7 @@ The same import again changes nothing; one that was interrupted is taken up.`,
 	}
 	config.BindFlags(cmd.Flags(), func(f config.Field) bool { return f.Key == "run.max_steps_budget" })
 	cmd.Flags().StringVar(&in.Name, "name", "", "name of the pool (default derived from SPEC)")
+	cmd.Flags().StringVar(&in.pkg, "package", "", "package set that the Python sources of a folder or file import, as spade env install names it")
 	cmd.Flags().Uint64Var(&in.Seed, "seed", 1, "seed of the env seeds and the random policy that the gate plays")
 	cmd.Flags().BoolVar(&in.Unsolved, "unsolved", false, "accept environments without a reference solution; what needs one is not checked")
 	cmd.Flags().BoolVar(&in.dryRun, "dry-run", false, "judge and show, write nothing")
@@ -71,11 +75,17 @@ func (in *importing) parse(args []string) error {
 	var names []string
 	for _, arg := range args {
 		spec, err := pools.Parse(arg)
+		if spec.Path != "" {
+			spec.Package = in.pkg
+		}
 		in.specs, errs = append(in.specs, spec), append(errs, err)
 		names = append(names, poolName(spec))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return usage(err)
+	}
+	if in.pkg != "" && !slices.ContainsFunc(in.specs, func(s pools.Spec) bool { return s.Path != "" }) {
+		return usage(errors.New("--package is for a folder or file of Python sources; what is of a set has that set"))
 	}
 	if in.Name == "" {
 		in.Name = strings.Join(names, "+")
@@ -188,7 +198,7 @@ func resumableImport(cmd *cobra.Command, in importing, err error) error {
 		return withNext(err, "ask for the same as before to take that import up, or give this one another --name")
 	}
 	if missing, ok := errors.AsType[*pools.MissingError](err); ok {
-		return withNext(err, "spade env install "+missing.Set)
+		return withNext(err, missing.Command())
 	}
 	return err
 }

@@ -106,6 +106,8 @@ func TestEnvImportSaysWhatIsWrong(t *testing.T) {
 		{[]string{"none/there"}, exitFailure, "no file or folder"},
 		{[]string{".", "--name", "a\x1bb"}, exitUsage, "cannot be printed"},
 		{[]string{"gymnasium:FrozenLake-v1"}, exitFailure, "spade env install gymnasium"},
+		{[]string{"gymnasium:FrozenLake-v1", "--package", "gymnasium"}, exitUsage, "--package is for a folder or file"},
+		{[]string{poolFolder(t), "--package", "nosuch"}, exitFailure, `"nosuch" is none of the package sets gymnasium`},
 	} {
 		r := spade(t, environ, append([]string{"env", "import", "--dry-run"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "\x1b") {
@@ -126,5 +128,35 @@ func TestAnInterruptedImportSaysWhatTheSameCommandDoes(t *testing.T) {
 		if !errors.As(err, &next) || !strings.Contains(next.next, want) {
 			t.Errorf("dry run %v: %+v", dry, err)
 		}
+	}
+}
+
+// A source that imports a package set is imported with it. The set is part of what the pool is, and of the event.
+func TestEnvImportWithAPackageSet(t *testing.T) {
+	environ, data := environment(t)
+	dir := t.TempDir()
+	site, path := filepath.Join(dir, "site-packages"), filepath.Join(dir, "own.py")
+	if err := os.MkdirAll(site, 0o755); err != nil { //nolint:gosec // a worker may run as another user
+		t.Fatal(err)
+	}
+	for name, code := range map[string]string{filepath.Join(site, "sayings.py"): "SAID = \"Said.\"\n", path: "import sayings\n" + guess} {
+		if err := os.WriteFile(name, []byte(code), 0o644); err != nil { //nolint:gosec // likewise
+			t.Fatal(err)
+		}
+	}
+	command := []string{"env", "import", path, "--data", data, "--sandbox", "limits", "--python-packages", "mine=" + site}
+	r := spade(t, environ, append(command, "--dry-run")...)
+	if r.code != exitOK || !strings.Contains(r.out, "0 accepted") || !strings.Contains(r.out, "--package NAME brings") {
+		t.Errorf("without: %+v", r)
+	}
+	command = append(command, "--package", "mine")
+	if r := spade(t, environ, command...); r.code != exitOK || !strings.Contains(r.out, "1 accepted + 0 rejected") {
+		t.Fatalf("with: %+v", r)
+	}
+	if r := spade(t, environ, "events", "cat", "environments", "--data", data, "--json"); !strings.Contains(r.out, `"mine"`) {
+		t.Errorf("the event: %+v", r)
+	}
+	if r := spade(t, environ, command[:len(command)-2]...); r.code != exitFailure || !strings.Contains(r.stderr, `package "mine", asked for ""`) {
+		t.Errorf("then without: %+v", r)
 	}
 }

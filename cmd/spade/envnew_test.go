@@ -126,10 +126,10 @@ func TestEnvSourceFlags(t *testing.T) {
 		want string
 	}{
 		{"plain --runtime python", exitOK, "accepted"},
-		{"plain", exitFailure, "refused at parse"},
+		{"plain", exitUsage, "next: --runtime starlark or --runtime python"},
 		{"plain --runtime lua", exitUsage, `--runtime "lua" is none of`},
-		{"plain --package gymnasium", exitUsage, "--package is for Python"},
-		{"plain --runtime python --package nothing", exitFailure, `the packages of "nothing" are not installed here`},
+		{"plain --runtime starlark --package gymnasium", exitUsage, "--package is for Python"},
+		{"plain --runtime python --package nothing", exitFailure, `"nothing" is none of the package sets gymnasium`},
 	} {
 		r := spadeIn(t, dir, "", append([]string{"env", "check"}, strings.Fields(c.args)...)...)
 		if r.code != c.code || !strings.Contains(r.out+r.stderr, c.want) {

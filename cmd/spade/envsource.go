@@ -25,16 +25,21 @@ func (f *sourceFlags) bind(cmd *cobra.Command) {
 
 // read reads the source in a file.
 func (f sourceFlags) read(path string) (gym.Source, error) {
-	runtime := cmp.Or(f.runtime, gym.RuntimeOfFile(path), gym.RuntimeStarlark)
-	if err := checkRuntime(runtime); err != nil {
-		return gym.Source{}, usage(err)
+	runtime := cmp.Or(f.runtime, gym.RuntimeOfFile(path))
+	if runtime != "" {
+		if err := checkRuntime(runtime); err != nil {
+			return gym.Source{}, usage(err)
+		}
 	}
-	if f.pkg != "" && runtime != gym.RuntimePython {
+	if f.pkg != "" && runtime != "" && runtime != gym.RuntimePython {
 		return gym.Source{}, withNext(usage(fmt.Errorf("--package is for Python, and the runtime is %s", runtime)), "add --runtime python")
 	}
 	code, err := pools.ReadFile(path)
 	if err != nil {
 		return gym.Source{}, err
+	}
+	if runtime == "" {
+		return gym.Source{}, withNext(usage(pools.EndingError(path)), "--runtime starlark or --runtime python says what it holds")
 	}
 	return gym.Source{Runtime: runtime, Code: code, Package: f.pkg}, nil
 }
@@ -44,4 +49,14 @@ func checkRuntime(name string) error {
 		return fmt.Errorf("--runtime %q is none of %s", name, strings.Join(gym.Runtimes(), ", "))
 	}
 	return nil
+}
+
+// lacksModule says whether a source without a package set was refused because it imports what is not there.
+func lacksModule(src gym.Source, reason string) bool {
+	return src.Runtime == gym.RuntimePython && src.Package == "" && strings.Contains(reason, "ModuleNotFoundError")
+}
+
+// bringsPackages is what to do about it.
+func bringsPackages() string {
+	return "--package NAME brings an installed package set: " + strings.Join(pools.Names(), ", ")
 }

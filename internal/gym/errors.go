@@ -78,5 +78,5 @@ func unborn(err error) error {
 type PackageError struct{ Package string }
 
 func (e *PackageError) Error() string {
-	return fmt.Sprintf("the packages of %q are not installed here; run: spade env install %s", e.Package, e.Package)
+	return fmt.Sprintf("the package set %q is not configured here", e.Package)
 }

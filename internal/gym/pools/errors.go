@@ -21,14 +21,25 @@ type FileError struct{ Path, Reason string }
 
 func (e *FileError) Error() string { return e.Path + " " + e.Reason }
 
-// MissingError says that a set is not installed and how it gets there.
+// MissingError says that a set is not installed for a Python, and how it gets there.
 type MissingError struct {
-	Set, Dir  string
-	Megabytes int
+	Set, Dir    string
+	Interpreter string // as it was configured; empty: python3
+	Minor       int    // of its version
+	Megabytes   int
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%v: %s is not in %s; `spade env install %s` fetches it (about %d MB)", ErrMissing, e.Set, e.Dir, e.Set, e.Megabytes)
+	return fmt.Sprintf("%v: %s for Python 3.%d is not in %s; `%s` fetches it (about %d MB)", ErrMissing, e.Set, e.Minor, e.Dir, e.Command(), e.Megabytes)
+}
+
+// Command is the command that installs it.
+func (e *MissingError) Command() string {
+	command := "spade env install " + e.Set
+	if e.Interpreter != "" && e.Interpreter != defaultInterpreter {
+		command += " --python-interpreter " + e.Interpreter
+	}
+	return command
 }
 
 func (e *MissingError) Is(target error) bool { return target == ErrMissing }

@@ -1,15 +1,17 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed256f7767/spade/internal/gym/python"
 )
+
+const defaultInterpreter = "python3"
 
 // Config says where package sets are. The zero value is the default.
 type Config struct {
@@ -21,23 +23,35 @@ type Config struct {
 
 // Find returns the site-packages folder of an installed set. Where it is not installed the error is a *MissingError.
 func Find(ctx context.Context, cfg Config, name string) (string, error) {
-	s, known := setOf(name)
-	if !known {
-		return "", fmt.Errorf("%w: %q is none of the package sets %s", ErrSpec, name, strings.Join(Names(), ", "))
+	found, err := FindAll(ctx, cfg, []string{name})
+	return found[name], err
+}
+
+// FindAll is Find for several sets, which asks for the version of Python once: site-packages folders by the names of sets.
+func FindAll(ctx context.Context, cfg Config, names []string) (map[string]string, error) {
+	for _, name := range names {
+		if err := Known(name); err != nil {
+			return nil, err
+		}
 	}
 	minor, err := cfg.pythonMinor(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	target, err := cfg.target(s, minor)
-	if err != nil {
-		return "", err
+	found := map[string]string{}
+	for _, name := range names {
+		s, _ := setOf(name)
+		target, err := cfg.target(s, minor)
+		if err != nil {
+			return nil, err
+		}
+		site := filepath.Join(target, "site-packages")
+		if info, err := os.Stat(site); err != nil || !info.IsDir() {
+			return nil, &MissingError{Set: name, Dir: target, Interpreter: cfg.Interpreter, Minor: minor, Megabytes: s.fetched}
+		}
+		found[name] = site
 	}
-	site := filepath.Join(target, "site-packages")
-	if info, err := os.Stat(site); err != nil || !info.IsDir() {
-		return "", &MissingError{Set: s.name, Dir: target, Megabytes: s.fetched}
-	}
-	return site, nil
+	return found, nil
 }
 
 // Installed returns the site-packages folders of all sets that are installed, by their names: what
@@ -98,10 +112,7 @@ func (cfg Config) root() (string, error) {
 }
 
 func (cfg Config) interpreter() string {
-	if cfg.Interpreter == "" {
-		return "python3"
-	}
-	return cfg.Interpreter
+	return cmp.Or(cfg.Interpreter, defaultInterpreter)
 }
 
 // pythonMinor asks the interpreter for its version.

@@ -21,12 +21,30 @@ type found struct {
 	absent  []Absent // with a reason that goes on from the name
 }
 
+// folder lists the sources that a spec's path stands for, with the package set that those in Python import.
+func (s Spec) folder() (found, error) {
+	f, err := folder(s.Path)
+	if err != nil || s.Package == "" {
+		return f, err
+	}
+	python := false
+	for i := range f.entries {
+		if src := &f.entries[i].Source; src.Runtime == gym.RuntimePython {
+			src.Package, python = s.Package, true
+		}
+	}
+	if !python {
+		return found{}, &specError{fmt.Errorf("%s has no Python source, and no other can import the package set %q", s.Path, s.Package)}
+	}
+	return f, nil
+}
+
 // folder lists the sources in a folder, or the one file.
 func folder(path string) (found, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return found{}, fmt.Errorf("%w: there is no file or folder %q; %s", ErrSpec, path, forms())
+			return found{}, &specError{fmt.Errorf("there is no file or folder %q; %s", path, forms())}
 		}
 		return found{}, fmt.Errorf("read a pool: %w", err)
 	}
@@ -49,7 +67,7 @@ func folder(path string) (found, error) {
 		return found{}, fmt.Errorf("read the pool %s: %w", path, err)
 	}
 	if len(f.entries) == 0 {
-		return found{}, fmt.Errorf("%w: %s: %w", ErrSpec, path, f.nothing())
+		return found{}, &specError{fmt.Errorf("%s: %w", path, f.nothing())}
 	}
 	return f, nil
 }
@@ -106,13 +124,18 @@ func (f *found) nothing() error {
 func file(path, name string) (Entry, error) {
 	runtime := gym.RuntimeOfFile(path)
 	if runtime == "" {
-		return Entry{}, fmt.Errorf("%w: %s ends in neither .py nor .star", ErrSpec, path)
+		return Entry{}, &specError{EndingError(path)}
 	}
 	code, err := ReadFile(path)
 	if err != nil {
-		return Entry{}, fmt.Errorf("%w: %w", ErrSpec, err)
+		return Entry{}, &specError{err}
 	}
 	return Entry{Name: name, Source: gym.Source{Runtime: runtime, Code: code}, SeedTo: math.MaxUint64}, nil
+}
+
+// EndingError says that the name of a file does not tell its language.
+func EndingError(path string) *FileError {
+	return &FileError{path, "ends in neither .py nor .star"}
 }
 
 // ReadFile reads the code in a file, and no more of it than a source may have. Anything but a regular file, which may have no

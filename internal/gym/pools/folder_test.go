@@ -106,8 +106,21 @@ func TestFolderErrors(t *testing.T) {
 		"big/a.py": strings.Repeat("#", gym.MaxCode+1), "empty/notes.txt": "", "one.txt": "",
 	})
 	for _, path := range []string{"nowhere", "big", "empty", "one.txt"} {
-		if got, err := List(t.Context(), nil, Spec{Path: filepath.Join(dir, path)}); !errors.Is(err, ErrSpec) {
+		if got, err := List(t.Context(), nil, Spec{Path: filepath.Join(dir, path)}); !errors.Is(err, ErrSpec) || strings.Contains(err.Error(), ErrSpec.Error()) {
 			t.Errorf("%s: %+v, %v", path, got, err)
 		}
+	}
+}
+
+// A package set is for the Python sources of a path, and for nothing else.
+func TestFolderWithAPackageSet(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"lake.py": "", "plain.star": ""})
+	got, err := List(t.Context(), nil, Spec{Path: dir, Package: "gymnasium"})
+	if err != nil || len(got) != 2 || got[0].Source.Package != "gymnasium" || got[1].Source.Package != "" || got[0].Package != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := List(t.Context(), nil, Spec{Path: filepath.Join(dir, "plain.star"), Package: "gymnasium"}); !errors.Is(err, ErrSpec) {
+		t.Errorf("no Python: %+v, %v", got, err)
 	}
 }

@@ -70,6 +70,9 @@ func TestInstall(t *testing.T) {
 	if !ok || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "spade env install gymnasium") || missing.Set != "gymnasium" {
 		t.Fatalf("before: %v", err)
 	}
+	if said := err.Error(); !strings.Contains(said, "Python 3.12") || !strings.HasSuffix(missing.Command(), "--python-interpreter "+cfg.Interpreter) {
+		t.Errorf("for which Python: %v", err)
+	}
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {

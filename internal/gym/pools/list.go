@@ -18,7 +18,7 @@ type Opener interface {
 // names those it has.
 func List(ctx context.Context, workers Opener, spec Spec) ([]Entry, error) {
 	if spec.Path != "" {
-		f, err := folder(spec.Path)
+		f, err := spec.folder()
 		return f.entries, err
 	}
 	s, known := setOf(spec.Set)
@@ -36,7 +36,7 @@ func List(ctx context.Context, workers Opener, spec Spec) ([]Entry, error) {
 // folder. A spec that names something stands for that alone.
 func Missing(ctx context.Context, workers Opener, spec Spec) ([]Absent, error) {
 	if spec.Path != "" {
-		f, err := folder(spec.Path)
+		f, err := spec.folder()
 		return f.absent, err
 	}
 	if spec.Name != "*" {

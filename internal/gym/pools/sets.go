@@ -98,7 +98,7 @@ func (s set) version(lock string) string {
 // Known fails when there is no package set of that name, and says which there are.
 func Known(name string) error {
 	if _, known := setOf(name); !known {
-		return fmt.Errorf("%w: %q is none of the package sets %s", ErrSpec, name, strings.Join(Names(), ", "))
+		return &specError{fmt.Errorf("%q is none of the package sets %s", name, strings.Join(Names(), ", "))}
 	}
 	return nil
 }

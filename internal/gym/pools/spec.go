@@ -9,12 +9,21 @@ import (
 // ErrSpec is matched by the error of a spec that names nothing.
 var ErrSpec = errors.New("no such pool")
 
+// specError is matched by ErrSpec and does not say "no such pool": it is about a file, or about a set.
+type specError struct{ err error }
+
+func (e *specError) Error() string        { return e.err.Error() }
+func (e *specError) Unwrap() error        { return e.err }
+func (e *specError) Is(target error) bool { return target == ErrSpec }
+
 // Spec says which environments are meant.
 type Spec struct {
 	// Set is the package set, and Name the environment in it or "*" for all. Both are empty when Path is not.
 	Set, Name string
 	// Path is a folder or a file.
 	Path string
+	// Package is the package set that the Python sources of Path import; empty for none.
+	Package string
 }
 
 // String is what Parse reads.

@@ -41,7 +41,7 @@ func (p FixedPool) sets() []string {
 func ReadPool(ctx context.Context, log *bus.Client, name string) (FixedPool, error) {
 	run, err := FindRun(ctx, log, name)
 	if errors.Is(err, ErrNoRun) {
-		return FixedPool{}, fmt.Errorf("%w: %q was never imported; spade env import --name %s brings it in, spade runs lists what is there",
+		return FixedPool{}, fmt.Errorf("%w: %q was never imported; spade env import SPEC --name %s brings it in, spade runs lists what is there",
 			ErrPool, name, name)
 	}
 	if err != nil {

@@ -101,7 +101,7 @@ func (im *importer) pinned() []*spadepb.PoolEntry {
 	for i, e := range im.Entries {
 		sum := sha256.Sum256([]byte(e.Source.Code))
 		list[i] = &spadepb.PoolEntry{
-			Name: e.Name, Runtime: e.Source.Runtime, CodeSha256: sum[:], Package: e.Package, PackageVersion: e.Version,
+			Name: e.Name, Runtime: e.Source.Runtime, CodeSha256: sum[:], Package: packageOf(e), PackageVersion: e.Version,
 		}
 		if bounded(e) {
 			list[i].SeedsBounded, list[i].SeedFrom, list[i].SeedTo = true, e.SeedFrom, e.SeedTo
@@ -109,6 +109,9 @@ func (im *importer) pinned() []*spadepb.PoolEntry {
 	}
 	return list
 }
+
+// packageOf is the package that an entry comes from, else the package set that it imports: another set is another content.
+func packageOf(e pools.Entry) string { return cmp.Or(e.Package, e.Source.Package) }
 
 func bounded(e pools.Entry) bool { return e.SeedFrom > 0 || e.SeedTo < math.MaxUint64 }
 
@@ -153,7 +156,7 @@ func (im *importer) all(ctx context.Context, fn func(ctx context.Context, slot i
 // describe is an entry without its verdict.
 func (im *importer) describe(slot int) ImportedEntry {
 	e := im.Entries[slot]
-	return ImportedEntry{Name: e.Name, Runtime: e.Source.Runtime, Package: e.Package, PackageVersion: e.Version}
+	return ImportedEntry{Name: e.Name, Runtime: e.Source.Runtime, Package: packageOf(e), PackageVersion: e.Version}
 }
 
 // Judge puts entries through the gate and writes nothing.
@@ -276,11 +279,11 @@ func ListEntries(ctx context.Context, workers pools.Opener, specs []pools.Spec) 
 	return all, absent, errors.Join(errs...)
 }
 
-// SetsOf are the package sets that specs name.
+// SetsOf are the package sets that specs name and their sources import.
 func SetsOf(specs []pools.Spec) []string {
 	sets := make([]string, len(specs))
 	for i, spec := range specs {
-		sets[i] = spec.Set
+		sets[i] = cmp.Or(spec.Set, spec.Package)
 	}
 	return sets
 }

@@ -26,7 +26,7 @@ func StartPool(ctx context.Context, c config.Config, workers int, sets []string,
 	cfg.Sandbox = c.Sandbox.Tier
 	packages, err := packageFolders(ctx, c, sets)
 	if err != nil {
-		return nil, fmt.Errorf("find the installed package sets: %w", err)
+		return nil, fmt.Errorf("package sets: %w", err)
 	}
 	cfg.Python = gym.PythonConfig{Interpreter: c.Python.Interpreter, Packages: packages}
 	pool, err := gym.NewPool(cfg, gym.Settings{Logger: log})
@@ -43,15 +43,20 @@ func StartPool(ctx context.Context, c config.Config, workers int, sets []string,
 	return pool, nil
 }
 
-// packageFolders are the folders of the package sets that are to be had. Which are installed depends on the version of Python,
-// which has to be asked; where all that is needed is named by the configuration, or nothing, it is not.
+// packageFolders are the folders of the package sets that are needed, and of all that the configuration names. Which are
+// installed depends on the version of Python, which has to be asked; where all that is needed is named, or nothing, it is not.
 func packageFolders(ctx context.Context, c config.Config, sets []string) (map[string]string, error) {
 	named := c.Python.PackageFolders()
-	needed := slices.ContainsFunc(sets, func(set string) bool { return set != "" && named[set] == "" })
-	if !needed {
+	var needed []string
+	for _, set := range sets {
+		if set != "" && named[set] == "" && !slices.Contains(needed, set) {
+			needed = append(needed, set)
+		}
+	}
+	if needed == nil {
 		return named, nil
 	}
-	packages, err := pools.Installed(ctx, PackageSets(c))
+	packages, err := pools.FindAll(ctx, PackageSets(c), needed)
 	if err != nil {
 		return nil, err
 	}

@@ -45,12 +45,13 @@ func TestAPackageSetThatIsNotInstalledIsNamed(t *testing.T) {
 		"sandbox.tier": "none", "python.packages": "mine=/nowhere/site-packages", "cache": t.TempDir(),
 	}})
 	must(t, err)
-	pool, err := StartPool(t.Context(), l.Config, 1, []string{"gymnasium"}, slog.New(slog.DiscardHandler))
-	must(t, err)
-	defer func() { must(t, pool.Shutdown(context.WithoutCancel(t.Context()))) }()
-	_, err = pool.Open(t.Context(), gym.Source{Runtime: gym.RuntimePython, Code: smallest, Package: "gymnasium"})
+	_, err = StartPool(t.Context(), l.Config, 1, []string{"mine", "gymnasium"}, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "spade env install gymnasium") {
 		t.Errorf("a set that is not installed: %v", err)
+	}
+	_, err = StartPool(t.Context(), l.Config, 1, []string{"nosuch"}, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), `"nosuch" is none of the package sets gymnasium`) || strings.Contains(err.Error(), "no such pool") {
+		t.Errorf("a set that there is none of: %v", err)
 	}
 }
 
@@ -66,10 +67,10 @@ func TestNoPythonIsAskedForWhereNoneIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		sets []string
 		want int
-	}{{nil, 0}, {[]string{"", "mine"}, 0}, {[]string{"", "gymnasium", "gem"}, 1}} {
+	}{{nil, 0}, {[]string{"", "mine"}, 0}, {[]string{"", "gymnasium", "gem"}, 1}} { // and a Python that fails says so
 		must(t, os.RemoveAll(asked))
 		got, err := packageFolders(t.Context(), l.Config, c.sets)
-		if err != nil || len(got) != 1 || got["mine"] != "/somewhere/site-packages" {
+		if (err != nil) != (c.want > 0) || err == nil && (len(got) != 1 || got["mine"] != "/somewhere/site-packages") {
 			t.Errorf("%q: %v, %v", c.sets, got, err)
 		}
 		if said, _ := os.ReadFile(asked); strings.Count(string(said), "x") != c.want { //nolint:gosec // the test's own file

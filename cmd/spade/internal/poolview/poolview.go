@@ -51,6 +51,7 @@ func Text(w io.Writer, in app.Imported, set Settings) error {
 	for _, stage := range stages(in.Entries) {
 		v.rejected(in, stage)
 	}
+	v.modules(in)
 	v.absent(in.Absent)
 	fmt.Fprintf(&v.b, "\n%d accepted + %d rejected = %d environments\n", in.Accepted, in.Rejected, len(in.Entries))
 	if tiers := tiersOf(in.Entries); tiers != "" {
@@ -90,6 +91,20 @@ func (v *view) rejected(in app.Imported, stage string) {
 	for _, e := range in.Entries {
 		if !e.Accepted && e.Stage == stage {
 			v.line(e.Name, lastLine(e.Reason))
+		}
+	}
+}
+
+// modules says what to do about sources that import what is not there.
+func (v *view) modules(in app.Imported) {
+	for _, e := range in.Entries {
+		if !e.Accepted && e.Package == "" && strings.Contains(e.Reason, "ModuleNotFoundError") {
+			text := "--package NAME brings an installed package set"
+			if in.RunID != "" { // the log keeps this verdict
+				text += ", under another --name"
+			}
+			fmt.Fprintf(&v.b, "  %s\n", v.Style.Dim(text))
+			return
 		}
 	}
 }
