@@ -177,7 +177,7 @@ func (l *leader) state(run runs.Run, began int) progress.State {
 	status, phase, closed := l.look()
 	st := progress.State{
 		Name: run.Name, RunID: run.ID.String(), Phase: phase, Iterations: int(run.Config.GetIterations()),
-		Drawn: run.Config.GetPool() != "",
+		Drawn:  run.Config.GetPool() != "",
 		Closed: len(closed), Began: began, Policy: max(0, status.Version),
 		Designed: status.Designed, Accepted: status.Accepted, Rejected: status.Rejected,
 		Rollouts: status.Rollouts, Steps: int64(status.Steps),
