@@ -62,10 +62,10 @@ func traced(t testing.TB) traces {
 	}
 }
 
-// Thousands of environments, some of which are killed or kill themselves, leave nothing behind. SPADE_SOAK is how many.
+// Thousands of environments, some of which are killed or kill themselves, leave nothing behind. SPADE_TEST_SOAK is how many.
 func TestSoak(t *testing.T) {
 	total := int64(60)
-	if n, err := strconv.ParseInt(os.Getenv("SPADE_SOAK"), 10, 64); err == nil {
+	if n, err := strconv.ParseInt(os.Getenv("SPADE_TEST_SOAK"), 10, 64); err == nil {
 		total = n
 	}
 	before := traced(t)

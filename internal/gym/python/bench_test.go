@@ -90,11 +90,11 @@ func playOn(b *testing.B, w *gym.Worker, rounds int) {
 }
 
 // BenchmarkAsyncVectorEnv is Gymnasium's vectoriser on the same environment, with as many processes as suit it best. It
-// needs an interpreter with Gymnasium, which .ci/bench installs and names in SPADE_BENCH_PYTHON.
+// needs an interpreter with Gymnasium, which .ci/bench installs and names in SPADE_TEST_BENCH_PYTHON.
 func BenchmarkAsyncVectorEnv(b *testing.B) {
-	interpreter := os.Getenv("SPADE_BENCH_PYTHON")
+	interpreter := os.Getenv("SPADE_TEST_BENCH_PYTHON")
 	if interpreter == "" {
-		b.Skip("SPADE_BENCH_PYTHON names no interpreter with gymnasium")
+		b.Skip("SPADE_TEST_BENCH_PYTHON names no interpreter with gymnasium")
 	}
 	best := 0.0
 	for b.Loop() {
