@@ -4,51 +4,23 @@ package chdblib
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/seed256f7767/spade/internal/installing"
 )
 
-// lock takes the file lock at path, waiting for another installer. The kernel drops it when its process dies.
+// lock takes the file lock at path, waiting for another installer.
 func lock(ctx context.Context, path string, progress io.Writer) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Clean(path), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the install lock: %w", err)
-	}
-	told := false
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { _ = f.Close() }, nil // closing drops the lock
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return nil, errors.Join(fmt.Errorf("take the install lock: %w", err), f.Close())
-		}
-		if !told {
-			_, _ = fmt.Fprintln(progress, "another process is installing the ClickHouse engine: waiting for it")
-			told = true
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("wait for another installer: %w", context.Cause(ctx)), f.Close())
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	return installing.Lock(ctx, path, func() {
+		_, _ = fmt.Fprintln(progress, "another process is installing the ClickHouse engine: waiting for it")
+	})
 }
 
-// checkSpace fails with ErrDiskFull when the file system of dir has less than need bytes free.
+// checkSpace fails with ErrDiskFull when the file system of dir has less than need bytes free. Where the file system does
+// not say, npm will find out.
 func checkSpace(dir string, need int64) error {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return nil // a file system that does not say: npm will find out
-	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // the field types differ by platform
-	if free < need {
+	if free, known := installing.FreeBytes(dir); known && free < need {
 		return fmt.Errorf("%w: the ClickHouse engine needs %d MB in %s, which has %d MB free (set SPADE_CACHE to another folder)",
 			ErrDiskFull, need>>20, dir, free>>20)
 	}
