@@ -14,6 +14,7 @@ type Config struct {
 	Corpus      []string   `key:"corpus" help:"files and folders ingested before a run begins"`
 	Workers     int        `key:"workers" help:"episodes and gate checks in parallel; 0 = one a core"`
 	Partitions  int        `key:"partitions" help:"partitions of every topic keyed by environment; fixed for a cluster's life"`
+	Drain       int        `key:"drain" help:"seconds that a process gets to finish what it has begun when it is asked to end"`
 	Checkpoints string     `key:"checkpoints" help:"folder or s3:// URL of checkpoints over 8 MiB"`
 	Libchdb     string     `key:"libchdb" help:"path of the embedded ClickHouse engine; empty = the installed one"`
 	Cache       string     `key:"cache" help:"folder the engine is installed to; empty = in the user's cache folder"`
@@ -26,6 +27,10 @@ type Config struct {
 	ClickHouse  ClickHouse `key:"clickhouse"`
 	Qdrant      Qdrant     `key:"qdrant"`
 	Embeddings  Embeddings `key:"embeddings"`
+	S3          S3         `key:"s3"`
+	Policy      Policy     `key:"policy"`
+	Metrics     Metrics    `key:"metrics"`
+	Trace       Trace      `key:"trace"`
 }
 
 // Run is what, with the seed, determines a run's payloads.
@@ -99,12 +104,16 @@ type Plugin struct {
 
 // Kafka is the log. Without brokers the embedded one is used.
 type Kafka struct {
-	Brokers  []string    `key:"brokers" help:"addresses of a cluster; empty = embedded"`
-	User     string      `key:"user" help:"SASL user"`
-	Password secret.Text `key:"password" help:"SASL password"`
-	SASL     string      `key:"sasl" help:"plain, scram-sha-256 or scram-sha-512; empty = plain with a user, else none"`
-	TLS      bool        `key:"tls" help:"connect by TLS"`
-	CA       string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
+	Brokers     []string    `key:"brokers" help:"addresses of a cluster; empty = embedded"`
+	User        string      `key:"user" help:"SASL user"`
+	Password    secret.Text `key:"password" help:"SASL password"`
+	SASL        string      `key:"sasl" help:"plain, scram-sha-256 or scram-sha-512; empty = plain with a user, else none"`
+	TLS         bool        `key:"tls" help:"connect by TLS"`
+	CA          string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
+	Cert        string      `key:"cert" help:"file of the client's certificate, where the cluster wants one"`
+	Key         string      `key:"key" help:"file of that certificate's key"`
+	Replication int         `key:"replication" help:"replicas of topics that are created; 0 = the cluster's default"`
+	Fsync       bool        `key:"fsync" help:"have the embedded log wait for the disk at every append, so that acknowledged events survive a power cut"`
 }
 
 // ClickHouse is the warehouse. Without a URL the embedded one is used.
@@ -112,6 +121,7 @@ type ClickHouse struct {
 	URL      string      `key:"url" help:"http:// or https:// address of a server; empty = embedded"`
 	User     string      `key:"user" help:"user of the warehouse"`
 	Password secret.Text `key:"password" help:"password of that user"`
+	CA       string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
 }
 
 // Qdrant is the vector store. Without an address the embedded one is used.
@@ -119,6 +129,7 @@ type Qdrant struct {
 	Addr   string      `key:"addr" help:"host:port of a server's gRPC; empty = embedded"`
 	APIKey secret.Text `key:"api_key" help:"API key"`
 	TLS    bool        `key:"tls" help:"connect by TLS"`
+	CA     string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
 }
 
 // Embeddings is what turns text into vectors. Without a URL the built-in embedder is used.
@@ -127,6 +138,34 @@ type Embeddings struct {
 	Key   secret.Text `key:"key" help:"bearer key of the endpoint"`
 	Model string      `key:"model" help:"model the endpoint is asked for"`
 	Dim   int         `key:"dim" help:"dimensions the endpoint answers with"`
+}
+
+// S3 is how the object store of an s3:// checkpoints URL is reached.
+type S3 struct {
+	Endpoint  string      `key:"endpoint" help:"http:// or https:// address of the object store; empty = that of the region"`
+	Region    string      `key:"region" help:"region of the bucket"`
+	AccessKey string      `key:"access_key" help:"name of the access key; empty = what the environment of other S3 programs says"`
+	SecretKey secret.Text `key:"secret_key" help:"secret of the access key"`
+}
+
+// Policy is where the policy answers. Without an address a process starts the trainer plugin for itself.
+type Policy struct {
+	Addr   string      `key:"addr" help:"host:port of a spade worker policy that answers for this process; empty = a plugin of its own"`
+	Token  secret.Text `key:"token" help:"what a policy worker and those that ask it share"`
+	CA     string      `key:"ca" help:"file of the certificates to trust a policy worker by; empty = no TLS"`
+	Listen string      `key:"listen" help:"host:port that spade worker policy answers on"`
+	Cert   string      `key:"cert" help:"file of the policy worker's certificate; empty = no TLS"`
+	Key    string      `key:"key" help:"file of that certificate's key"`
+}
+
+// Metrics is what a process tells of itself while it works.
+type Metrics struct {
+	Listen string `key:"listen" help:"host:port of /metrics, /livez and /readyz; empty = none"`
+}
+
+// Trace is where spans go.
+type Trace struct {
+	Endpoint string `key:"endpoint" help:"OTLP/HTTP address that spans are sent to, as http://localhost:4318; empty = none"`
 }
 
 // PackageFolders are the site-packages folders by the names of their sets.
@@ -154,6 +193,8 @@ func NewDefaultConfig() Config {
 			PluginConfig: "{}", AgentTemperature: 1, DesignerTemperature: 1,
 			EvalSeeds: 4, MaxStepsBudget: 2_000_000,
 		},
+		Drain:   20,
+		Policy:  Policy{Listen: "127.0.0.1:7777"},
 		Log:     Log{Level: "warn", Format: "text"},
 		Sandbox: Sandbox{Tier: "full"},
 		Python:  Python{Interpreter: "python3"},

@@ -56,17 +56,17 @@ func rules() []rule {
 			func(c Config) bool { return c.Embeddings.URL == "" },
 		},
 		{
-			[]string{"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca"},
+			[]string{"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca", "kafka.cert", "kafka.key"},
 			"kafka.brokers is empty: the embedded one is used",
 			func(c Config) bool { return len(c.Kafka.Brokers) == 0 },
 		},
 		{
-			[]string{"clickhouse.user", "clickhouse.password"},
+			[]string{"clickhouse.user", "clickhouse.password", "clickhouse.ca"},
 			"clickhouse.url is empty: the embedded one is used",
 			func(c Config) bool { return c.ClickHouse.URL == "" },
 		},
 		{
-			[]string{"qdrant.api_key", "qdrant.tls"},
+			[]string{"qdrant.api_key", "qdrant.tls", "qdrant.ca"},
 			"qdrant.addr is empty: the embedded one is used",
 			func(c Config) bool { return c.Qdrant.Addr == "" },
 		},
