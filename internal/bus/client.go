@@ -11,6 +11,9 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/schemas/event"
 )
 
 // Client talks to one cluster. Its methods may be called concurrently. Close
@@ -30,6 +33,8 @@ type Client struct {
 	room      *semaphore.Weighted // bytes that may be in flight
 	nextReset atomic.Int64        // unix nanoseconds before which the layout is not read again
 
+	metadataVersion atomic.Int32 // the newest that the brokers speak, once they were asked
+
 	ctx    context.Context //nolint:containedctx // ends the lanes, which outlive the call that started them
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // lanes
@@ -38,6 +43,9 @@ type Client struct {
 	closed bool
 	known  map[string]topicInfo
 	lanes  map[lanePos]*lane
+
+	standings map[*standing]struct{} // what is consumed, see Groups
+	tap       atomic.Pointer[func([]event.Event)]
 }
 
 // New checks the configuration and loads certificates. It does not connect.
@@ -64,6 +72,7 @@ func New(cfg Config, set Settings) (*Client, error) {
 		room:  semaphore.NewWeighted(cfg.InFlightBytes),
 		known: map[string]topicInfo{},
 		lanes: map[lanePos]*lane{},
+		stats: counters{appendTime: observe.NewHistogram(observe.Fast)},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -110,6 +119,9 @@ func (c *Client) Close() error {
 	c.dial.closeAll()
 	return nil
 }
+
+// OnAppend has fn called, in the caller's goroutine, with the events of every Append that was acknowledged. It must not block.
+func (c *Client) OnAppend(fn func([]event.Event)) { c.tap.Store(&fn) }
 
 // retry calls fn, each time with the request timeout, until it succeeds, fails
 // for good, or ctx ends.
