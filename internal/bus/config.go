@@ -25,6 +25,9 @@ type Config struct {
 	Password  secret.Text
 	// TLS secures the connections.
 	TLS TLS
+	// Prefix is put before the names of topics and groups on the cluster, so that several installations can share one.
+	// Default none. Nothing else shows it: events, errors and offsets have the names without.
+	Prefix string
 	// ClientID names this process to the brokers. Default "spade".
 	ClientID string
 	// Replication is the replication factor of topics that are created.
@@ -48,7 +51,8 @@ type Config struct {
 	// FetchWait is how long a broker holds a fetch that finds nothing. Default 2 s.
 	FetchWait time.Duration
 	// SessionTimeout is after how long the group gives up a member that is
-	// gone. Default 10 s; the embedded broker allows 1 s.
+	// gone. Default 6 s, the least that a cluster allows by default; the
+	// embedded broker allows 1 s.
 	SessionTimeout time.Duration
 	// Heartbeat is how soon a member learns of a rebalance. Default a twentieth
 	// of SessionTimeout.
@@ -88,6 +92,9 @@ type Settings struct {
 	// does not commit past the record before it returned nil. Nil only counts
 	// and logs.
 	DeadLetter func(ctx context.Context, r event.Record, reason error) error
+	// Check is what every event must pass: Append refuses one that does not,
+	// and a record that holds one is no event to any reader. Nil: event.Check.
+	Check func(event.Event) error
 }
 
 // withDefaults fills in what is zero.
@@ -100,7 +107,7 @@ func (c Config) withDefaults() Config {
 	def(&c.RequestTimeout, 10*time.Second)
 	def(&c.FetchBytes, 1<<20)
 	def(&c.FetchWait, 2*time.Second)
-	def(&c.SessionTimeout, 10*time.Second)
+	def(&c.SessionTimeout, 6*time.Second)
 	def(&c.Heartbeat, c.SessionTimeout/20)
 	def(&c.RevokeTimeout, c.SessionTimeout*8/10)
 	def(&c.StopTimeout, min(time.Second, c.RevokeTimeout))

@@ -69,7 +69,7 @@ func (c *Client) fetch(
 	ctx, cancel := context.WithTimeout(ctx, wait+c.cfg.RequestTimeout)
 	defer cancel()
 	res, err := c.kafka.Fetch(ctx, &kafka.FetchRequest{
-		Topic: topic, Partition: int(partition), Offset: offset,
+		Topic: c.onWire(topic), Partition: int(partition), Offset: offset,
 		MinBytes: 1, MaxBytes: int64(c.cfg.FetchBytes), MaxWait: wait,
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 func (c *Client) Members(ctx context.Context, group string) (int, error) {
 	members := 0
 	err := c.retry(ctx, "describe group "+group, func(ctx context.Context) error {
-		res, err := c.kafka.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
+		res, err := c.kafka.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{c.onWire(group)}})
 		if err != nil {
 			return err
 		}

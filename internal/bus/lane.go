@@ -228,7 +228,7 @@ func outcome(err error, sent bool) error {
 // produce sends the batch a single time.
 func (c *Client) produce(ctx context.Context, pos lanePos, b batch) error {
 	res, err := c.kafka.Produce(ctx, &kafka.ProduceRequest{
-		Topic: pos.topic, Partition: pos.partition, RequiredAcks: kafka.RequireAll, Compression: c.codec,
+		Topic: c.onWire(pos.topic), Partition: pos.partition, RequiredAcks: kafka.RequireAll, Compression: c.codec,
 		Records: &recordReader{records: b.records},
 	})
 	if err != nil {

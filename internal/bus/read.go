@@ -38,12 +38,12 @@ func (c *Client) offsets(
 	}
 	var out map[int32]int64
 	err = c.retry(ctx, "list offsets of "+topic, func(ctx context.Context) error {
-		res, err := c.kafka.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: reqs}})
+		res, err := c.kafka.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{c.onWire(topic): reqs}})
 		if err != nil {
 			return err
 		}
 		out = map[int32]int64{}
-		for _, p := range res.Topics[topic] {
+		for _, p := range res.Topics[c.onWire(topic)] {
 			if p.Error != nil {
 				return p.Error
 			}
@@ -62,12 +62,12 @@ func (c *Client) offsets(
 func (c *Client) bounds(ctx context.Context, topic string, partition int32) (first, end int64, err error) {
 	p := int(partition)
 	res, err := c.kafka.ListOffsets(ctx, &kafka.ListOffsetsRequest{
-		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(p), kafka.LastOffsetOf(p)}},
+		Topics: map[string][]kafka.OffsetRequest{c.onWire(topic): {kafka.FirstOffsetOf(p), kafka.LastOffsetOf(p)}},
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, of := range res.Topics[topic] {
+	for _, of := range res.Topics[c.onWire(topic)] {
 		if of.Partition == p {
 			return of.FirstOffset, of.LastOffset, of.Error
 		}
@@ -140,7 +140,7 @@ func (c *Client) scanAll(ctx context.Context, scans []*scan, fn func(event.Event
 	begin(0)
 	for i, s := range scans {
 		begin(i + 1)
-		var asm event.Assembler
+		asm := c.assembler()
 		for f := range s.ahead {
 			if err := c.each(&asm, f.records, s.to, fn); err != nil {
 				return err
@@ -234,8 +234,7 @@ func (c *Client) Follow(ctx context.Context, topics []string, from Positions, fn
 			pos := lanePos{f.topic, int(f.partition)}
 			asm := assemblers[pos]
 			if asm == nil {
-				asm = &event.Assembler{}
-				assemblers[pos] = asm
+		XX
 			}
 			if f.back {
 				forgetAfter(asm, f.next)
@@ -271,7 +270,7 @@ func (c *Client) cursors(ctx context.Context, topics []string, from Positions) (
 // forgetAfter drops what an assembler holds where the log lost it.
 func forgetAfter(asm *event.Assembler, end int64) {
 	if open, ok := asm.OldestOpen(); ok && open >= end {
-		*asm = event.Assembler{}
+		*asm = event.Assembler{Check: asm.Check}
 	}
 }
 

@@ -73,7 +73,7 @@ func settingNames(ts []topics.Topic) []string {
 func (c *Client) create(ctx context.Context, ts []topics.Topic) error {
 	req := &kafka.CreateTopicsRequest{}
 	for _, t := range ts {
-		tc := kafka.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: c.cfg.Replication}
+		tc := kafka.TopicConfig{Topic: c.onWire(t.Name), NumPartitions: t.Partitions, ReplicationFactor: c.cfg.Replication}
 		for _, name := range slices.Sorted(maps.Keys(t.Settings)) {
 			tc.ConfigEntries = append(tc.ConfigEntries, kafka.ConfigEntry{ConfigName: name, ConfigValue: t.Settings[name]})
 		}
@@ -85,7 +85,7 @@ func (c *Client) create(ctx context.Context, ts []topics.Topic) error {
 	}
 	var errs []error
 	for _, name := range names(ts) {
-		if err := res.Errors[name]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+		if err := res.Errors[c.onWire(name)]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 			errs = append(errs, fmt.Errorf("create topic %s: %w", name, err))
 		}
 	}
@@ -101,7 +101,7 @@ type described struct {
 
 // describe reads the topics that exist.
 func (c *Client) describe(ctx context.Context, topicNames, settings []string) (map[string]described, error) {
-	meta, err := c.kafka.Metadata(ctx, &kafka.MetadataRequest{Topics: topicNames})
+	meta, err := c.kafka.Metadata(ctx, &kafka.MetadataRequest{Topics: c.allOnWire(topicNames)})
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ func (c *Client) describe(ctx context.Context, topicNames, settings []string) (m
 			continue
 		}
 		if t.Error != nil {
-			return nil, fmt.Errorf("topic %s: %w", t.Name, t.Error)
+			return nil, fmt.Errorf("topic %s: %w", c.offWire(t.Name), t.Error)
 		}
-		have[t.Name] = described{partitions: len(t.Partitions), settings: map[string]string{}}
+		have[c.offWire(t.Name)] = described{partitions: len(t.Partitions), settings: map[string]string{}}
 		req.Resources = append(req.Resources, kafka.DescribeConfigRequestResource{
 			ResourceType: kafka.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: settings,
 		})
@@ -127,11 +127,12 @@ func (c *Client) describe(ctx context.Context, topicNames, settings []string) (m
 		return nil, err
 	}
 	for _, r := range res.Resources {
+		name := c.offWire(r.ResourceName)
 		if r.Error != nil {
-			return nil, fmt.Errorf("settings of topic %s: %w", r.ResourceName, r.Error)
+			return nil, fmt.Errorf("settings of topic %s: %w", name, r.Error)
 		}
 		for _, e := range r.ConfigEntries {
-			have[r.ResourceName].settings[e.ConfigName] = e.ConfigValue
+			have[name].settings[e.ConfigName] = e.ConfigValue
 		}
 	}
 	return have, nil
