@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/segmentio/kafka-go"
@@ -23,6 +24,7 @@ import (
 // ErrNoTopic, ErrClosed, ErrBackpressure, together with ErrUnknownOutcome when a
 // request was sent and not answered. Appending the same events again is safe.
 func (c *Client) Append(ctx context.Context, events ...event.Event) error {
+	started := time.Now()
 	work, rejected, err := c.prepare(ctx, events)
 	if err != nil {
 		return err
@@ -30,10 +32,30 @@ func (c *Client) Append(ctx context.Context, events ...event.Event) error {
 	if err := c.submit(ctx, work); err != nil {
 		return err
 	}
+	c.stats.appendTime.Since(started)
+	if tap := c.tap.Load(); tap != nil {
+		(*tap)(accepted(events, rejected))
+	}
 	if len(rejected) > 0 {
 		return &RejectedError{Rejected: rejected}
 	}
 	return nil
+}
+
+// accepted are the events that were not rejected.
+func accepted(events []event.Event, rejected []Rejection) []event.Event {
+	if len(rejected) == 0 {
+		return events
+	}
+	out := make([]event.Event, 0, len(events))
+	for i, ev := range events {
+		if len(rejected) > 0 && rejected[0].Index == i {
+			rejected = rejected[1:]
+			continue
+		}
+		out = append(out, ev)
+	}
+	return out
 }
 
 // prepare encodes the events and sorts their records by partition, in order.

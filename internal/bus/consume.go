@@ -77,7 +77,9 @@ type Batch struct {
 // begins at start, and where start says nothing at its first offset. Brokers
 // that go away and come back are waited for.
 func (c *Client) Consume(ctx context.Context, group string, topics []string, start Positions, h Handler) error {
-	g := &consumer{c: c, group: group, topics: slices.Clone(topics), start: start, handler: h}
+	at := &standing{name: group}
+	defer c.enrol(at)()
+	g := &consumer{c: c, group: group, topics: slices.Clone(topics), start: start, handler: watched{h, at}, at: at}
 	if err := g.check(ctx); err != nil {
 		return fmt.Errorf("consume %s: %w", group, err)
 	}
@@ -122,6 +124,7 @@ type consumer struct {
 	topics  []string
 	start   Positions
 	handler Handler
+	at      *standing
 	outage  outage
 }
 
@@ -196,6 +199,8 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 		g.c.log.Warn("kafka group has more members than partitions: this one has nothing to do",
 			"group", g.group, "generation", gen.ID)
 	}
+	g.at.join(gen.ID, claims)
+	defer g.at.leave()
 	whole := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
