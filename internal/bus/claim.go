@@ -35,10 +35,10 @@ type progress struct {
 // span is the records of one large event.
 type span struct{ first, last int64 }
 
-func newClaim(group string, gen *kafka.Generation, partition int32) *Claim {
+func newClaim(c *Client, group string, gen *kafka.Generation, partition int32) *Claim {
 	return &Claim{
 		Group: group, Generation: gen.ID, Partition: partition,
-		commit: gen.CommitOffsets, topics: map[string]*progress{},
+		commit: func(offsets map[string]map[int]int64) error { return gen.CommitOffsets(c.offsetsOnWire(offsets)) }, topics: map[string]*progress{},
 	}
 }
 

@@ -89,7 +89,7 @@ func (c *Client) Consume(ctx context.Context, group string, topics []string, sta
 	dialer := *c.groups
 	dialer.DialFunc = dial.DialContext
 	cg, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: group, Brokers: c.cfg.Brokers, Dialer: &dialer, Topics: g.topics,
+		ID: c.onWire(group), Brokers: c.cfg.Brokers, Dialer: &dialer, Topics: c.allOnWire(g.topics),
 		GroupBalancers:    []kafka.GroupBalancer{copartition{}},
 		HeartbeatInterval: c.cfg.Heartbeat, SessionTimeout: c.cfg.SessionTimeout, RebalanceTimeout: c.cfg.RequestTimeout,
 		JoinGroupBackoff: 50 * time.Millisecond, StartOffset: kafka.FirstOffset, Timeout: c.cfg.RequestTimeout,
@@ -257,14 +257,15 @@ func (g *consumer) claims(gen *kafka.Generation) []*Claim {
 	byNumber := map[int]*Claim{}
 	var order []int
 	for _, t := range g.topics {
-		for _, a := range gen.Assignments[t] {
+		for _, a := range gen.Assignments[g.c.onWire(t)] {
 			cl := byNumber[a.ID]
 			if cl == nil {
-				cl = newClaim(g.group, gen, int32(a.ID))
+				cl = newClaim(g.c, g.group, gen, int32(a.ID))
 				byNumber[a.ID] = cl
 				order = append(order, a.ID)
 			}
 			cl.add(t, a.Offset, g.start)
+			cl.topics[t].asm = g.c.assembler()
 		}
 	}
 	slices.Sort(order)

@@ -22,7 +22,7 @@ func (c *Client) TopicIDs(ctx context.Context, topicNames ...string) (map[string
 		if err != nil || !known {
 			return err
 		}
-		res, err := c.transport.RoundTrip(ctx, c.kafka.Addr, &idsRequest{names: topicNames})
+		res, err := c.transport.RoundTrip(ctx, c.kafka.Addr, &idsRequest{names: c.allOnWire(topicNames)})
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (c *Client) TopicIDs(ctx context.Context, topicNames ...string) (map[string
 			if t.code != 0 {
 				return fmt.Errorf("topic %s: %w", t.name, kafka.Error(t.code))
 			}
-			out[t.name] = t.id
+			out[c.offWire(t.name)] = t.id
 		}
 		return nil
 	})
