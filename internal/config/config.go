@@ -112,6 +112,7 @@ type Kafka struct {
 	CA          string      `key:"ca" help:"file of the certificates to trust; empty = the system's"`
 	Cert        string      `key:"cert" help:"file of the client's certificate, where the cluster wants one"`
 	Key         string      `key:"key" help:"file of that certificate's key"`
+	Prefix      string      `key:"prefix" help:"put before the names of topics and groups on a cluster that several installations share"`
 	Replication int         `key:"replication" help:"replicas of topics that are created; 0 = the cluster's default"`
 	Fsync       bool        `key:"fsync" help:"have the embedded log wait for the disk at every append, so that acknowledged events survive a power cut"`
 }

@@ -56,9 +56,22 @@ func rules() []rule {
 			func(c Config) bool { return c.Embeddings.URL == "" },
 		},
 		{
-			[]string{"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca", "kafka.cert", "kafka.key"},
+			[]string{
+				"kafka.user", "kafka.password", "kafka.sasl", "kafka.tls", "kafka.ca", "kafka.cert", "kafka.key", "kafka.prefix",
+				"kafka.replication",
+			},
 			"kafka.brokers is empty: the embedded one is used",
 			func(c Config) bool { return len(c.Kafka.Brokers) == 0 },
+		},
+		{
+			[]string{"kafka.ca", "kafka.cert", "kafka.key"},
+			"kafka.tls is off",
+			func(c Config) bool { return !c.Kafka.TLS },
+		},
+		{
+			[]string{"kafka.fsync"},
+			"kafka.brokers names a cluster: its own settings say when it writes to the disk",
+			func(c Config) bool { return len(c.Kafka.Brokers) > 0 },
 		},
 		{
 			[]string{"clickhouse.user", "clickhouse.password", "clickhouse.ca"},

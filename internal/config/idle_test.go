@@ -19,7 +19,8 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 		"fixed":           {map[string]string{"run.designer": "fixed:x", "run.runtime": "python", "run.pay.novelty": "1", "run.designs": "3"}, "--runtime --pay-novelty"},
 		"no grounding":    {map[string]string{"run.ablations": "grounding", "corpus": "x", "run.recalled_per_design": "5"}, "--corpus"},
 		"no deviation":    {map[string]string{"run.advantage": "rloo", "run.advantage_ddof": "0"}, "--advantage-ddof"},
-		"embedded broker": {map[string]string{"kafka.tls": "true"}, "--kafka-tls"},
+		"embedded broker": {map[string]string{"kafka.tls": "true", "kafka.prefix": "a.", "kafka.fsync": "true"}, "--kafka-tls --kafka-prefix"},
+		"a cluster":       {map[string]string{"kafka.brokers": "a:1", "kafka.ca": "ca.pem", "kafka.fsync": "true"}, "--kafka-ca --kafka-fsync"},
 	} {
 		l, err := config.Load(config.Sources{Flags: tc.flags})
 		if err != nil {

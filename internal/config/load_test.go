@@ -162,11 +162,13 @@ func TestProblemsNameWhatWhereAndTheNearestKey(t *testing.T) {
 			name: "services", class: config.ErrInvalid,
 			environ: []string{
 				"SPADE_KAFKA_BROKERS=a,b:99999", "SPADE_CLICKHOUSE_URL=ftp://x", "SPADE_QDRANT_ADDR=:1",
-				"SPADE_EMBEDDINGS_URL=http://e", "SPADE_KAFKA_SASL=kerberos",
+				"SPADE_EMBEDDINGS_URL=http://e", "SPADE_KAFKA_SASL=kerberos", "SPADE_KAFKA_CERT=c.pem", "SPADE_KAFKA_PREFIX=a/b",
+				"SPADE_KAFKA_REPLICATION=-1",
 			},
 			want: []string{
 				`"a" is not host:port`, `"b:99999" is not host:port`, "clickhouse.url: is not an http://", `":1" is not host:port`,
 				"embeddings.model: is empty", "embeddings.dim: 0 is not between", `"kerberos" is not one of`, "kafka.user: is empty",
+				"kafka.cert: a client certificate needs both", `kafka.prefix: "a/b" holds`, "kafka.replication: -1 is not",
 			},
 		},
 	} {

@@ -194,6 +194,14 @@ func (c *checker) services() {
 	if c.l.Kafka.User == "" && (c.l.Kafka.SASL != "" || !c.l.Kafka.Password.IsZero()) {
 		c.fail("kafka.user", "is empty although a SASL mechanism or password is set")
 	}
+	if (c.l.Kafka.Cert == "") != (c.l.Kafka.Key == "") {
+		c.fail("kafka.cert", "a client certificate needs both kafka.cert and kafka.key")
+	}
+	c.between("kafka.replication", c.l.Kafka.Replication, 0, 100)
+	if !kafkaName(c.l.Kafka.Prefix) {
+		c.fail("kafka.prefix", "%q holds what no topic's name may: letters, digits, dots, dashes and underscores, at most %d, can be there",
+			c.l.Kafka.Prefix, maxPrefix)
+	}
 	c.httpURL("clickhouse.url", c.l.ClickHouse.URL)
 	if c.l.Qdrant.Addr != "" {
 		c.hostPort("qdrant.addr", c.l.Qdrant.Addr)
@@ -205,6 +213,16 @@ func (c *checker) services() {
 		}
 		c.between("embeddings.dim", c.l.Embeddings.Dim, 1, 65536)
 	}
+}
+
+// maxPrefix leaves a topic's name room in Kafka's 249 characters.
+const maxPrefix = 200
+
+// kafkaName reports whether a text can stand in the name of a topic.
+func kafkaName(text string) bool {
+	return len(text) <= maxPrefix && !strings.ContainsFunc(text, func(r rune) bool {
+		return !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune("._-", r))
+	})
 }
 
 func (c *checker) hostPort(key, addr string) {

@@ -92,6 +92,13 @@ func (e Endpoints) Env() []string {
 		add("SPADE_KAFKA_SASL", strings.ToLower(e.Kafka.Mechanism))
 		add("SPADE_KAFKA_USER", e.Kafka.User)
 		add("SPADE_KAFKA_PASSWORD", e.Kafka.Password.Reveal())
+		add("SPADE_KAFKA_PREFIX", e.Kafka.Prefix)
+		if tls := e.Kafka.TLS; tls.Enabled {
+			add("SPADE_KAFKA_TLS", "true")
+			add("SPADE_KAFKA_CA", tls.CAFile)
+			add("SPADE_KAFKA_CERT", tls.CertFile)
+			add("SPADE_KAFKA_KEY", tls.KeyFile)
+		}
 	}
 	if e.has(ClickHouse) {
 		add("SPADE_CLICKHOUSE_URL", e.ClickHouse.URL)

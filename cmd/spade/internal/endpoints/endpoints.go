@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
-	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/bus/busconfig"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedded"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse"
@@ -93,19 +92,14 @@ func (s *Services) fill(e embedded.Endpoints) {
 
 func leaseConfig(c config.Config, set Settings) embedded.Config {
 	return embedded.Config{
-		Dir: c.Data, External: external(c), Linger: set.Linger, Library: c.Libchdb, Cache: c.Cache,
+		Dir: c.Data, External: external(c), SyncWrites: c.Kafka.Fsync, Linger: set.Linger, Library: c.Libchdb, Cache: c.Cache,
 	}
 }
 
 // external are the services whose addresses the configuration names.
 func external(c config.Config) embedded.Endpoints {
 	var e embedded.Endpoints
-	if len(c.Kafka.Brokers) > 0 {
-		e.Kafka = bus.Config{
-			Brokers: c.Kafka.Brokers, User: c.Kafka.User, Password: c.Kafka.Password, Mechanism: mechanism(c.Kafka),
-			TLS: bus.TLS{Enabled: c.Kafka.TLS, CAFile: c.Kafka.CA},
-		}
-	}
+	e.Kafka = busconfig.From(c.Kafka)
 	if c.ClickHouse.URL != "" {
 		e.ClickHouse = embedded.ClickHouseEndpoint{URL: c.ClickHouse.URL, User: c.ClickHouse.User, Password: c.ClickHouse.Password}
 	}
@@ -113,14 +107,6 @@ func external(c config.Config) embedded.Endpoints {
 		e.Qdrant = embedded.QdrantEndpoint{Addr: c.Qdrant.Addr, APIKey: c.Qdrant.APIKey, TLS: c.Qdrant.TLS}
 	}
 	return e
-}
-
-// mechanism is Kafka's name of the SASL login: a user alone means PLAIN.
-func mechanism(k config.Kafka) string {
-	if k.SASL == "" && k.User != "" {
-		return "PLAIN"
-	}
-	return strings.ToUpper(k.SASL)
 }
 
 // AllExternal reports whether the configuration names every service, so that nothing embedded is needed.

@@ -49,13 +49,14 @@ func TestProductionIsOtherAddresses(t *testing.T) {
 	}
 }
 
-func TestMechanism(t *testing.T) {
-	for want, k := range map[string]config.Kafka{
-		"": {}, "PLAIN": {User: "u"}, "SCRAM-SHA-512": {User: "u", SASL: "scram-sha-512"},
-	} {
-		if got := mechanism(k); got != want {
-			t.Errorf("%+v: %s", k, got)
-		}
+func TestTheEmbeddedLogWaitsForTheDiskWhenAsked(t *testing.T) {
+	c := config.NewDefaultConfig()
+	if leaseConfig(c, Settings{}).SyncWrites {
+		t.Error("it does so by default")
+	}
+	c.Kafka.Fsync = true
+	if !leaseConfig(c, Settings{}).SyncWrites {
+		t.Error("kafka.fsync changes nothing")
 	}
 }
 
