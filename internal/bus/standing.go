@@ -29,6 +29,8 @@ type Place struct {
 	Oldest time.Time
 	// Moved is when Next or Committed last grew.
 	Moved time.Time
+	// Busy is when the call of the Processor that is under way began; zero: none is.
+	Busy time.Time
 }
 
 // Lag is how many records of the place are not processed durably.
@@ -213,13 +215,26 @@ type watchedProcessor struct {
 func (w *watchedProcessor) Process(ctx context.Context, b Batch) error {
 	w.settle()
 	w.at.deliver(b)
+	defer w.busy()()
 	return w.Processor.Process(ctx, b)
 }
 
 // Idle passes on the quiet.
 func (w *watchedProcessor) Idle(ctx context.Context) error {
 	w.settle()
+	defer w.busy()()
 	return w.Processor.Idle(ctx)
+}
+
+// busy notes that a call is under way until done is called.
+func (w *watchedProcessor) busy() (done func()) {
+	note := func(since time.Time) {
+		for topic := range w.claim.topics {
+			w.at.at(topic, w.claim.Partition, func(p *place) { p.Busy = since })
+		}
+	}
+	note(time.Now())
+	return func() { note(time.Time{}) }
 }
 
 func (w *watchedProcessor) settle() {

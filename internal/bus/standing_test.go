@@ -49,6 +49,10 @@ func TestGroupsTellTheLagAndTheOldestRecordThatIsNotDurable(t *testing.T) {
 	if lag != int64(len(evs)) || !oldest.Equal(evs[0].Time) {
 		t.Errorf("lag %d, oldest %s; want %d and %s", lag, oldest, len(evs), evs[0].Time)
 	}
+	busy := slices.ContainsFunc(g.Places, func(p bus.Place) bool { return !p.Busy.IsZero() })
+	if !busy {
+		t.Error("no call is told to be under way")
+	}
 	appendAll(t, c, newEvents(topic, "b", 7)...) // nobody has fetched these
 	if _, lag, _ := lookAt(t, c); lag != 47 {
 		t.Errorf("lag %d after 7 more records, want 47", lag)
