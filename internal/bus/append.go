@@ -18,9 +18,10 @@ import (
 // replica. Events of one key are appended in the order given; of two concurrent
 // calls either may come first.
 //
-// An event over the size limits is refused before anything is sent: the others
-// are appended and the error is a *RejectedError. Any other error means that
-// some events are not, or may not be, in the log: ErrUnavailable, ErrLogin,
+// An event over the size limits, or one that does not pass the check of the
+// settings, is refused before anything is sent: the others are appended and the
+// error is a *RejectedError. Any other error means that some events are not, or
+// may not be, in the log: ErrUnavailable, ErrLogin,
 // ErrNoTopic, ErrClosed, ErrBackpressure, together with ErrUnknownOutcome when a
 // request was sent and not answered. Appending the same events again is safe.
 func (c *Client) Append(ctx context.Context, events ...event.Event) error {
@@ -67,7 +68,7 @@ func (c *Client) prepare(ctx context.Context, events []event.Event) (map[lanePos
 		if err != nil {
 			return nil, nil, err
 		}
-		records, err := encode(ev, info)
+		records, err := c.encode(ev, info)
 		if err != nil {
 			rejected = append(rejected, Rejection{Index: i, ID: ev.ID.String(), Err: err})
 			continue
@@ -83,8 +84,11 @@ func (c *Client) prepare(ctx context.Context, events []event.Event) (map[lanePos
 	return work, rejected, nil
 }
 
-// encode makes the records of an event, each small enough to be a batch of its own.
-func encode(ev event.Event, info topicInfo) ([]event.Record, error) {
+// encode checks an event and makes its records, each small enough to be a batch of its own.
+func (c *Client) encode(ev event.Event, info topicInfo) ([]event.Record, error) {
+	if err := c.set.Check(ev); err != nil {
+		return nil, err
+	}
 	limit := min(topics.MaxRecordBytes, info.maxBytes-info.maxBytes/16)
 	records, err := event.Encode(ev, limit, uuid.New())
 	if err != nil {

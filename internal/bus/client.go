@@ -89,9 +89,15 @@ func New(cfg Config, set Settings) (*Client, error) {
 	c.groups = &kafka.Dialer{
 		ClientID: cfg.ClientID, Timeout: cfg.RequestTimeout, DialFunc: c.dial.DialContext, TLS: certs, SASLMechanism: mech,
 	}
+	if c.set.Check == nil {
+		c.set.Check = event.Check
+	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
+
+// assembler puts the records of one partition together again.
+func (c *Client) assembler() event.Assembler { return event.Assembler{Check: c.set.Check} }
 
 // Ready waits until a broker answers and accepts the login. It returns at once
 // when the login is refused.

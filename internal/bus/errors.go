@@ -31,6 +31,8 @@ var (
 	ErrNoTopic = errors.New("kafka: topic does not exist")
 	// ErrOutOfRange: the log no longer holds the offset.
 	ErrOutOfRange = errors.New("kafka: offset out of range")
+	// ErrHandedBack: a handler gives its partition back before its work is done; what is not committed is delivered again.
+	ErrHandedBack = errors.New("kafka: partition handed back")
 	// ErrCommit: a handler tried to commit what it was not given. It is a bug in
 	// the handler.
 	ErrCommit = errors.New("kafka: commit beyond what was delivered")
@@ -46,7 +48,7 @@ type RejectedError struct {
 type Rejection struct {
 	Index int    // position in the call
 	ID    string // event id
-	Err   error  // *event.TooLargeError
+	Err   error  // *event.TooLargeError or *event.RefusedError
 }
 
 // Error names every refused event.

@@ -140,7 +140,7 @@ func (c *Client) scanAll(ctx context.Context, scans []*scan, fn func(event.Event
 	begin(0)
 	for i, s := range scans {
 		begin(i + 1)
-		var asm event.Assembler
+		asm := c.assembler()
 		for f := range s.ahead {
 			if err := c.each(&asm, f.records, s.to, fn); err != nil {
 				return err
@@ -234,7 +234,8 @@ func (c *Client) Follow(ctx context.Context, topics []string, from Positions, fn
 			pos := lanePos{f.topic, int(f.partition)}
 			asm := assemblers[pos]
 			if asm == nil {
-				asm = &event.Assembler{}
+				fresh := c.assembler()
+				asm = &fresh
 				assemblers[pos] = asm
 			}
 			if f.back {
@@ -271,7 +272,7 @@ func (c *Client) cursors(ctx context.Context, topics []string, from Positions) (
 // forgetAfter drops what an assembler holds where the log lost it.
 func forgetAfter(asm *event.Assembler, end int64) {
 	if open, ok := asm.OldestOpen(); ok && open >= end {
-		*asm = event.Assembler{}
+		*asm = event.Assembler{Check: asm.Check}
 	}
 }
 

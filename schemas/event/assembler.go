@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ const (
 	maxOpenRecords = 10_000
 	// Large events whose late parts are still recognised as void.
 	maxRemembered = 1024
+	// Sets that may be open at once: more than there are writers of a partition.
+	maxOpenSets = 256
 )
 
 // Lost is a record, or the first record of a set, that yields no event. It belongs in the dead letters.
@@ -26,6 +27,9 @@ type Lost struct {
 // Assembler turns the records of ONE partition, given in offset order, back into events. The zero value is ready. It is
 // not safe for concurrent use.
 type Assembler struct {
+	// Check is what an event must pass; one that does not is lost. Nil: nothing.
+	Check func(Event) error
+
 	open    []*openSet // in the order of their first record
 	done    map[uuid.UUID]bool
 	ordered []uuid.UUID // keys of done, oldest first
@@ -36,9 +40,8 @@ type openSet struct {
 	first   Record
 	event   Event
 	chunk   chunk
-	parts   [][]byte
-	have    int
-	bytes   int // of the partition since the set was opened
+	parts   map[int][]byte // a count is easily written; room is made for what comes
+	bytes   int            // of the partition since the set was opened
 	records int
 }
 
@@ -50,19 +53,26 @@ func (a *Assembler) Add(r Record) (*Event, []Lost) {
 		return nil, append(lost, Lost{r, err})
 	}
 	if part == nil {
+		if err := a.check(ev); err != nil {
+			return nil, append(lost, Lost{r, err})
+		}
 		return &ev, lost
 	}
 	if a.done[ev.ID] {
 		return nil, lost
 	}
-	set := a.set(r, ev, *part)
+	set, crowded := a.set(r, ev, *part)
+	lost = append(lost, crowded...)
 	if err := set.add(ev.Payload, *part); err != nil {
 		return nil, append(lost, Lost{r, err})
 	}
-	if set.have < set.chunk.count {
+	if len(set.parts) < set.chunk.count {
 		return nil, lost
 	}
 	whole, err := set.assemble(r.Offset)
+	if err == nil {
+		err = a.check(*whole)
+	}
 	if err != nil {
 		a.drop(func(s *openSet) bool { return s == set })
 		return nil, append(lost, Lost{set.first, err})
@@ -70,6 +80,13 @@ func (a *Assembler) Add(r Record) (*Event, []Lost) {
 	a.drop(func(s *openSet) bool { return s.event.ID == ev.ID })
 	a.remember(ev.ID)
 	return whole, lost
+}
+
+func (a *Assembler) check(ev Event) error {
+	if a.Check == nil {
+		return nil
+	}
+	return a.Check(ev)
 }
 
 // OldestOpen is the offset of the first record of the oldest set that is still open; offsets must not be committed at or
@@ -93,8 +110,7 @@ func (a *Assembler) age(r Record) []Lost {
 	}
 	for _, s := range a.open {
 		if expired(s) {
-			err := fmt.Errorf("%d of %d parts of %s: %w", s.have, s.chunk.count, s.event.ID, ErrIncomplete)
-			lost = append(lost, Lost{s.first, err})
+			lost = append(lost, s.givenUp())
 		}
 	}
 	if lost != nil {
@@ -103,16 +119,26 @@ func (a *Assembler) age(r Record) []Lost {
 	return lost
 }
 
-// set finds the open set that a part belongs to, or opens it.
-func (a *Assembler) set(r Record, ev Event, c chunk) *openSet {
+// set finds the open set that a part belongs to, or opens it. The oldest one is given up for it where too many are open:
+// they are no writers' that die, but somebody's who only begins.
+func (a *Assembler) set(r Record, ev Event, c chunk) (found *openSet, lost []Lost) {
 	for _, s := range a.open {
 		if s.event.ID == ev.ID && s.chunk.nonce == c.nonce {
-			return s
+			return s, nil
 		}
 	}
-	s := &openSet{first: r, event: ev, chunk: c, parts: make([][]byte, c.count)}
+	if len(a.open) == maxOpenSets {
+		oldest := a.open[0]
+		lost = append(lost, oldest.givenUp())
+		a.drop(func(s *openSet) bool { return s == oldest })
+	}
+	s := &openSet{first: r, event: ev, chunk: c, parts: map[int][]byte{}}
 	a.open = append(a.open, s)
-	return s
+	return s, lost
+}
+
+func (s *openSet) givenUp() Lost {
+	return Lost{s.first, fmt.Errorf("%d of %d parts of %s: %w", len(s.parts), s.chunk.count, s.event.ID, ErrIncomplete)}
 }
 
 func (a *Assembler) drop(which func(*openSet) bool) {
@@ -142,16 +168,22 @@ func (s *openSet) add(part []byte, c chunk) error {
 	if c.count != s.chunk.count || c.total != s.chunk.total || c.sum != s.chunk.sum {
 		return fmt.Errorf("part %d of %s contradicts the parts before it: %w", c.index, s.event.ID, ErrMalformed)
 	}
-	if s.parts[c.index] == nil {
+	if _, have := s.parts[c.index]; !have {
 		s.parts[c.index] = part
-		s.have++
 	}
 	return nil
 }
 
 // assemble joins the parts. The result spans the set's first record to the one at lastOffset.
 func (s *openSet) assemble(lastOffset int64) (*Event, error) {
-	payload := bytes.Join(s.parts, nil)
+	size := 0
+	for _, part := range s.parts {
+		size += len(part)
+	}
+	payload := make([]byte, 0, min(size, s.chunk.total+1))
+	for i := range s.chunk.count {
+		payload = append(payload, s.parts[i]...)
+	}
 	if len(payload) != s.chunk.total || sha256.Sum256(payload) != s.chunk.sum {
 		return nil, fmt.Errorf("parts of %s do not make the whole: %w", s.event.ID, errors.Join(ErrMalformed, ErrIncomplete))
 	}

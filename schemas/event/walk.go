@@ -1,0 +1,180 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// walk checks every field of a message by its rule and notes the facts; f is nil inside of a field. Fields without a rule
+// are those of a later version: they are passed by. A class of nil says that all is well.
+func (s *shape) walk(b []byte, f *facts) (field string, class error, reason string) {
+	for len(b) > 0 {
+		number, wire, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return "", ErrMalformed, "the payload is no message"
+		}
+		b = b[n:]
+		var r *rule
+		if int(number) < len(s.fields) {
+			r = s.fields[number]
+		}
+		n = protowire.ConsumeFieldValue(number, wire, b)
+		if n < 0 {
+			return "", ErrMalformed, "the payload is no message"
+		}
+		value := b[:n]
+		b = b[n:]
+		if r == nil || r.kind == anything && r.as == noFact {
+			continue
+		}
+		if field, class, reason := r.take(wire, value, f); class != nil {
+			return field, class, reason
+		}
+	}
+	return "", nil, ""
+}
+
+// take checks one occurrence of the field. What has another wire type is not this field to a decoder either.
+func (r *rule) take(wire protowire.Type, value []byte, f *facts) (field string, class error, reason string) {
+	packed := wire == protowire.BytesType && r.wireType() != protowire.BytesType
+	if wire != r.wireType() && !(packed && r.list) {
+		return "", nil, ""
+	}
+	if wire == protowire.BytesType {
+		value, _ = protowire.ConsumeBytes(value)
+	}
+	if r.kind == message {
+		if field, class, reason := r.sub.walk(value, nil); class != nil {
+			return r.name + "." + field, class, reason
+		}
+		return "", nil, ""
+	}
+	if err := r.check(value, packed); err != nil {
+		return r.name, ErrValue, err.Error()
+	}
+	if f != nil && r.as != noFact {
+		r.note(value, packed, f)
+	}
+	return "", nil, ""
+}
+
+func (r *rule) note(value []byte, packed bool, f *facts) {
+	switch {
+	case r.as == factSeeds:
+		f.seeds++
+		if packed {
+			f.seeds += int64(varints(value)) - 1
+		}
+	case r.kind == integer:
+		n, _ := protowire.ConsumeVarint(value)
+		f.number(r.as, r.signed(n))
+	default:
+		*f.id(r.as) = value
+	}
+}
+
+var (
+	errNotUTF8 = errors.New("is not UTF-8")
+	errNumbers = errors.New("holds no numbers")
+)
+
+func (r *rule) check(value []byte, packed bool) error {
+	switch r.kind {
+	case text:
+		if len(value) > r.most {
+			return fmt.Errorf("%d bytes, allowed are %d", len(value), r.most)
+		}
+		if !utf8.Valid(value) {
+			return errNotUTF8
+		}
+	case identifier:
+		if len(value) != 0 && len(value) != uuidBytes {
+			return fmt.Errorf("an id of %d bytes", len(value))
+		}
+	case identifiers:
+		if len(value)%uuidBytes != 0 {
+			return fmt.Errorf("ids of %d bytes together", len(value))
+		}
+	case hash:
+		if len(value) > 64 {
+			return fmt.Errorf("a hash of %d bytes", len(value))
+		}
+	case integer:
+		return r.integers(value, packed)
+	case double:
+		return doubles(value)
+	case float:
+		return floats(value)
+	}
+	return nil
+}
+
+// integers checks one number, or all of a packed list. token_ids are the long ones: they may be anything.
+func (r *rule) integers(value []byte, packed bool) error {
+	if packed && r.low <= math.MinInt32 {
+		return nil
+	}
+	for len(value) > 0 {
+		n, size := protowire.ConsumeVarint(value)
+		if size < 0 {
+			return errNumbers
+		}
+		value = value[size:]
+		if x := r.signed(n); x < r.low || x > r.high {
+			return fmt.Errorf("%d is not between %d and %d", x, r.low, r.high)
+		}
+	}
+	return nil
+}
+
+// signed is a varint as the field's type reads it.
+func (r *rule) signed(n uint64) int64 {
+	if r.narrow {
+		return int64(int32(n)) //nolint:gosec // as a decoder does
+	}
+	return int64(n) //nolint:gosec // as a decoder does
+}
+
+func doubles(value []byte) error {
+	for len(value) > 0 {
+		bits, size := protowire.ConsumeFixed64(value)
+		if size < 0 {
+			return errNumbers
+		}
+		value = value[size:]
+		if x := math.Float64frombits(bits); math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%v is no number", x)
+		}
+	}
+	return nil
+}
+
+func floats(value []byte) error {
+	const exponent = 0x7f800000 // all of it set: an infinity or not a number
+	for len(value) > 0 {
+		bits, size := protowire.ConsumeFixed32(value)
+		if size < 0 {
+			return errNumbers
+		}
+		value = value[size:]
+		if bits&exponent == exponent {
+			return fmt.Errorf("%v is no number", math.Float32frombits(bits))
+		}
+	}
+	return nil
+}
+
+// varints counts the numbers of a packed list.
+func varints(value []byte) int {
+	n := 0
+	for _, c := range value {
+		if c < 0x80 {
+			n++
+		}
+	}
+	return n
+}
