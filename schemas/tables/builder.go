@@ -23,11 +23,56 @@ type builder struct {
 	rows   int
 	bytes  int // of the values, about
 	hexed  []byte
+	stamp  arrow.Timestamp // see Set.stamp
+
+	// Where the rows of the event that was appended last begin, for undo.
+	event, start, startBytes int
+	sealed                   []arrow.Record // blocks that had to end early
 }
 
-func newBuilder(mem memory.Allocator, t *Table) *builder {
-	rb := array.NewRecordBuilder(mem, t.Schema())
+func newBuilder(mem memory.Allocator, t *Table, schema *arrow.Schema) *builder {
+	rb := array.NewRecordBuilder(mem, schema)
 	return &builder{table: t, rb: rb, fields: rb.Fields()}
+}
+
+// take hands out the rows and leaves the builder empty.
+func (b *builder) take() []arrow.Record {
+	out := b.sealed
+	b.sealed = nil
+	if b.rows > 0 {
+		out = append(out, b.rb.NewRecord())
+	}
+	b.rows, b.bytes, b.start, b.startBytes, b.col = 0, 0, 0, 0, 0
+	return out
+}
+
+// undo takes back the rows of an event that left its columns uneven. Builders do not shrink, so the rows before it become a
+// block of their own.
+func (b *builder) undo(event int) {
+	if b.event != event {
+		return
+	}
+	rows, bytes := b.start, b.startBytes
+	columns := make([]arrow.Array, len(b.fields))
+	for i, f := range b.rb.Fields() {
+		whole := f.NewArray()
+		columns[i] = array.NewSlice(whole, 0, int64(rows))
+		whole.Release()
+	}
+	if rows > 0 {
+		b.sealed = append(b.sealed, array.NewRecord(b.rb.Schema(), columns, int64(rows)))
+	}
+	for _, c := range columns {
+		c.Release()
+	}
+	b.rows, b.bytes, b.start, b.startBytes, b.col = 0, bytes, 0, bytes, 0
+}
+
+func (b *builder) release() {
+	for _, rec := range b.sealed {
+		rec.Release()
+	}
+	b.rb.Release()
 }
 
 // next is the builder of the column whose turn it is.
@@ -45,7 +90,11 @@ func (b *builder) end(ev *event.Event, writer uint64) {
 	b.i32(ev.Partition)
 	b.i64(ev.LastOffset)
 	b.time(ev.Time)
-	b.u64(writer)
+	if b.stamp != 0 {
+		b.next(8).(*array.TimestampBuilder).Append(b.stamp)
+	} else {
+		b.u64(writer)
+	}
 	b.col = 0
 	b.rows++
 }

@@ -31,12 +31,22 @@ type Set struct {
 	catalogue *Catalogue
 	mem       memory.Allocator
 	writer    uint64
+	stamp     arrow.Timestamp // of a stamped set; 0: the rows carry the writer
 	builders  map[string]*builder
+	event     int // how many events were appended, this one included
 }
 
 // NewSet makes an empty set whose rows carry the writer's token.
 func NewSet(mem memory.Allocator, c *Catalogue, writer uint64) *Set {
 	return &Set{catalogue: c, mem: mem, writer: writer, builders: map[string]*builder{}}
+}
+
+// NewStampedSet makes an empty set whose rows carry the time at which they are inserted, so that the server neither fills it in
+// nor asks for a claim. It is for tables that nobody else writes.
+func NewStampedSet(mem memory.Allocator, c *Catalogue, at time.Time) *Set {
+	s := NewSet(mem, c, 0)
+	s.stamp = arrow.Timestamp(at.UnixMicro())
+	return s
 }
 
 // Append adds the rows of an event, whose payload is msg. Either all of them are added or, with ErrInvalid or
@@ -48,10 +58,30 @@ func (s *Set) Append(ev *event.Event, msg proto.Message) error {
 	if err := checkKey(ev, msg); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
+	s.event++
 	if err := s.convert(ev, msg); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
 	return nil
+}
+
+// PanicError says that the conversion of an event panicked.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("conversion panicked: %v", e.Value) }
+
+// AppendSafely is Append for which a conversion that panics is an error like another, a *PanicError: the rows that the event
+// left behind are cut away. A table may then have more than one block.
+func (s *Set) AppendSafely(ev *event.Event, msg proto.Message) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &PanicError{r}
+			for _, b := range s.builders {
+				b.undo(s.event)
+			}
+		}
+	}()
+	return s.Append(ev, msg)
 }
 
 // AppendEmbedding adds the vector of a document or design that the built-in embedder computed; ev is its event.
@@ -60,6 +90,15 @@ func (s *Set) AppendEmbedding(ev *event.Event, v *spadepb.EmbeddingComputed) err
 		return fmt.Errorf("embedding of %s: %w", ev.ID, err)
 	}
 	return nil
+}
+
+// TotalBytes is about the size of all rows.
+func (s *Set) TotalBytes() int {
+	n := 0
+	for _, b := range s.builders {
+		n += b.bytes
+	}
+	return n
 }
 
 // Bytes is about the size of the largest table's rows.
@@ -77,11 +116,12 @@ func (s *Set) Blocks() []Block {
 	var blocks []Block
 	for _, t := range s.catalogue.Tables {
 		b := s.builders[t.Name]
-		if b == nil || b.rows == 0 {
+		if b == nil {
 			continue
 		}
-		blocks = append(blocks, Block{Table: t, Record: b.rb.NewRecord()})
-		b.rows, b.bytes = 0, 0
+		for _, rec := range b.take() {
+			blocks = append(blocks, Block{Table: t, Record: rec})
+		}
 	}
 	return blocks
 }
@@ -89,7 +129,7 @@ func (s *Set) Blocks() []Block {
 // Release frees the builders. Rows that were not handed out are lost.
 func (s *Set) Release() {
 	for _, b := range s.builders {
-		b.rb.Release()
+		b.release()
 	}
 	clear(s.builders)
 }
@@ -98,8 +138,17 @@ func (s *Set) Release() {
 func (s *Set) table(name string) *builder {
 	b := s.builders[name]
 	if b == nil {
-		b = newBuilder(s.mem, s.catalogue.byName[name])
+		t := s.catalogue.byName[name]
+		schema := t.Schema()
+		if s.stamp != 0 {
+			schema = t.Stamped()
+		}
+		b = newBuilder(s.mem, t, schema)
+		b.stamp = s.stamp
 		s.builders[name] = b
+	}
+	if b.event != s.event {
+		b.event, b.start, b.startBytes = s.event, b.rows, b.bytes
 	}
 	return b
 }
