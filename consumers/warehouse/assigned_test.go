@@ -23,7 +23,7 @@ func (refusing) Claim(context.Context, []Place, Writer) error { return errRefuse
 
 // A partition that cannot be opened must not become a Processor, on which the bus would call Lost.
 func TestAPartitionThatCannotBeOpenedIsNoProcessor(t *testing.T) {
-	client := struct{ Log }{}
+	client := nowhere{}
 	s, err := New(Config{}, Settings{
 		Log: client, Store: refusing{}, Topics: topics.All(1),
 		DeadLetter: func(context.Context, event.Record, error) error { return nil },
@@ -47,7 +47,7 @@ func (full) Claim(context.Context, []Place, Writer) error {
 // A full disk is waited for, but not for ever: somebody has to make room.
 func TestAFullDiskEndsTheSink(t *testing.T) {
 	s, err := New(Config{}, Settings{
-		Log: struct{ Log }{}, Store: full{}, Topics: topics.All(1),
+		Log: nowhere{}, Store: full{}, Topics: topics.All(1),
 		DeadLetter: func(context.Context, event.Record, error) error { return nil },
 	})
 	if err != nil {

@@ -81,14 +81,14 @@ func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error 
 
 // Plan implements Store.
 func (c *ClickHouse) Plan(ctx context.Context, p Place, w Writer, r Range) error {
-	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, partition, first, last, generation, writer) VALUES (%s, %s, %d, %d, %d, %d, %d)",
-		tables.Database, tables.PlansTable, tables.Quote(w.Group), tables.Quote(p.Topic), p.Partition, r.First, r.Last, w.Generation, w.Token)
+	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, incarnation, partition, first, last, generation, writer) VALUES (%s, %s, %s, %d, %d, %d, %d, %d)",
+		tables.Database, tables.PlansTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, r.First, r.Last, w.Generation, w.Token)
 }
 
 // Finish implements Store.
 func (c *ClickHouse) Finish(ctx context.Context, p Place, w Writer, next int64) error {
-	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, partition, next_offset, generation, writer) VALUES (%s, %s, %d, %d, %d, %d)",
-		tables.Database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), p.Partition, next, w.Generation, w.Token)
+	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, incarnation, partition, next_offset, generation, writer) VALUES (%s, %s, %s, %d, %d, %d, %d)",
+		tables.Database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, next, w.Generation, w.Token)
 }
 
 // redactions is how many documents one mutation names.

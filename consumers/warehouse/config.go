@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/schemas/event"
@@ -76,6 +77,8 @@ func (c Config) Validate() error {
 type Log interface {
 	Consume(ctx context.Context, group string, topics []string, start bus.Positions, h bus.Handler) error
 	HighWatermarks(ctx context.Context, topic string) (map[int32]int64, error)
+	// TopicIDs tells topics from others that had their names; a log that cannot tell returns none.
+	TopicIDs(ctx context.Context, topics ...string) (map[string]uuid.UUID, error)
 }
 
 // Embedder turns texts into vectors, the same vectors for the same texts on every machine. kind is "document" or "code".

@@ -171,16 +171,28 @@ func (f *fakeStore) forget(t *tables.Table, token string) {
 	f.tokens[t.Name] = append(f.tokens[t.Name], token)
 }
 
-func (f *fakeStore) Held(_ context.Context, t *tables.Table, p Place, r Range) (int64, error) {
+func (f *fakeStore) Held(_ context.Context, t *tables.Table, p Place, r Range) (map[int64]bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var n int64
+	out := map[int64]bool{}
 	for _, row := range f.rows[t.Name] {
 		if row.place == p && row.offset >= r.First && row.offset <= r.Last {
-			n++
+			out[row.offset] = true
 		}
 	}
-	return n, nil
+	return out, nil
+}
+
+func (f *fakeStore) Windows(context.Context) (map[string]Window, error) {
+	c, err := sharedCatalogue()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Window{}
+	for _, t := range c.Tables {
+		out[t.Name] = Window{Blocks: int64(f.window)}
+	}
+	return out, nil
 }
 
 func (f *fakeStore) Redact(_ context.Context, p Place, withdrawn []Withdrawal) error {
@@ -386,9 +398,9 @@ func (f *faulty) Insert(ctx context.Context, t *tables.Table, token string, rec 
 	})
 }
 
-func (f *faulty) Held(ctx context.Context, t *tables.Table, p Place, r Range) (n int64, err error) {
-	err = f.do(func() error { n, err = f.Store.Held(ctx, t, p, r); return err })
-	return n, err
+func (f *faulty) Held(ctx context.Context, t *tables.Table, p Place, r Range) (out map[int64]bool, err error) {
+	err = f.do(func() error { out, err = f.Store.Held(ctx, t, p, r); return err })
+	return out, err
 }
 
 func (f *faulty) Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error {

@@ -112,6 +112,9 @@ func (l *lane) reclaim(ctx context.Context) error {
 
 // flushRange flushes one range: the unfinished one, if there is one, or as many of the gathered events as make a block.
 func (l *lane) flushRange(ctx context.Context) error {
+	if err := l.part.same(ctx, l.place.Topic); err != nil {
+		return err
+	}
 	b, err := l.convert(ctx)
 	if err != nil {
 		return err
@@ -151,50 +154,20 @@ func (l *lane) insert(ctx context.Context, b *batch) error {
 	return p.retry(ctx, "remove text", func(ctx context.Context) error { return store.Redact(ctx, l.place, b.withdrawn) })
 }
 
-// maxTokens is how many tokens a block is inserted under before the sink gives up.
-const maxTokens = 5
-
-// insertBlock inserts one block. When the block may have been sent before, the table is looked at: a MergeTree table writes
-// down a block's token before its rows are in place, so a server that was killed in between takes the repetition for a
-// duplicate and drops it. Such a block is inserted once more, under another token.
+// insertBlock inserts one block: at once when it cannot have been sent before, which is nearly always, or else what the table lacks
+// of it.
 func (l *lane) insertBlock(ctx context.Context, block tables.Block, span Range, repeated bool) error {
 	p := l.part
-	token := Token(block.Table.Name, l.place, span)
-	for n := range maxTokens {
-		if n > 0 {
-			token = fmt.Sprintf("%s:again-%d", Token(block.Table.Name, l.place, span), n)
-			p.sink.log.Warn("warehouse took a block for a duplicate whose rows it lacks",
-				"table", block.Table.Name, "topic", l.place.Topic, "partition", l.place.Partition, "first", span.First)
+	if !repeated {
+		token := Token(block.Table.Name, l.place, span)
+		err := p.once(ctx, func(ctx context.Context) error { return p.sink.set.Store.Insert(ctx, block.Table, token, block.Record) })
+		if err == nil || !errors.Is(err, ErrTransient) {
+			return wrap("insert into "+block.Table.Name, err)
 		}
-		tries := 0
-		err := p.retry(ctx, "insert into "+block.Table.Name, func(ctx context.Context) error {
-			tries++
-			return p.sink.set.Store.Insert(ctx, block.Table, token, block.Record)
-		})
-		if err != nil {
-			return err
-		}
-		if !repeated && tries == 1 {
-			return nil
-		}
-		repeated = true
-		held, err := l.held(ctx, block.Table, span)
-		if err != nil {
-			return err
-		}
-		if held >= block.Record.NumRows() {
-			return nil
-		}
+		p.sink.stats.retries.Add(1)
+		p.sink.log.Warn("warehouse insert is tried again", "table", block.Table.Name, "error", err)
 	}
-	return fmt.Errorf("insert into %s: the warehouse lacks the rows of %s after %d insertions", block.Table.Name, token, maxTokens)
-}
-
-func (l *lane) held(ctx context.Context, t *tables.Table, span Range) (held int64, err error) {
-	err = l.part.retry(ctx, "count rows of "+t.Name, func(ctx context.Context) error {
-		held, err = l.part.sink.set.Store.Held(ctx, t, l.place, span)
-		return err
-	})
-	return held, err
+	return l.complete(ctx, block, span)
 }
 
 // finish records how far the lane is and lets Kafka know.

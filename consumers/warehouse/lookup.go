@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/schemas/event"
@@ -21,7 +22,7 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 	for _, p := range places {
 		states[p] = State{}
 	}
-	positions, err := c.Positions(ctx, group)
+	finished, err := c.finished(ctx, group, places[0].Partition)
 	if err != nil {
 		return nil, err
 	}
@@ -30,44 +31,80 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 		return nil, err
 	}
 	for p := range states {
-		s := State{Next: positions[p.Topic][p.Partition]}
+		s := finished[p]
 		// A plan that begins before what is finished is finished, or was made by a writer that had lost the partition.
-		if r, ok := plans[p]; ok && r.First >= s.Next {
-			s.Plan = &r
+		if plan, ok := plans[p]; ok && plan.Plan.First >= s.Next {
+			s.Plan = plan.Plan
+			if s.Incarnation == "" {
+				s.Incarnation = plan.Incarnation
+			}
 		}
 		states[p] = s
 	}
 	return states, nil
 }
 
-// Held implements Store.
-func (c *ClickHouse) Held(ctx context.Context, t *tables.Table, p Place, r Range) (int64, error) {
-	var n uint64
-	err := c.conn.QueryRow(ctx, fmt.Sprintf(
-		"SELECT count() FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset BETWEEN %d AND %d",
-		tables.Database, t.Name, tables.Quote(p.Topic), p.Partition, r.First, r.Last)).Scan(&n)
-	return int64(n), class(err)
+// finished reads how far the topics of a partition number are, and what they were.
+func (c *ClickHouse) finished(ctx context.Context, group string, partition int32) (map[Place]State, error) {
+	rows, err := c.conn.Query(ctx, fmt.Sprintf(
+		"SELECT toString(topic_id), max(next_offset), argMax(toString(incarnation), (next_offset, incarnation != '')) "+
+			"FROM %s.%s WHERE sink = %s AND partition = %d GROUP BY topic_id",
+		tables.Database, tables.OffsetsTable, tables.Quote(group), partition))
+	return placeStates(rows, err, partition, func(rows driver.Rows, topic *string, s *State) error {
+		return rows.Scan(topic, &s.Next, &s.Incarnation)
+	})
 }
 
-// plans reads the newest plan of each topic of a partition number. Plans go forwards, so the newest is the one that begins
-// last: the server's clock, which can be set back, decides only between plans that begin together, of which the earlier one was
-// in flight when its writer lost the claim and inserted nothing.
-func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (map[Place]Range, error) {
+// plans reads the newest plan of each topic of a partition number. Plans go forwards, so it is the one that begins last. Of
+// plans that begin together, all but one were in flight when their writers lost the claim and inserted nothing. Which one is
+// not known, so the longest is taken: it covers the others, and what has rows already is left out of a range that is repeated.
+func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (map[Place]State, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
-		"SELECT toString(topic_id), first, last FROM %s.%s WHERE sink = %s AND partition = %d ORDER BY first DESC, planned_at DESC LIMIT 1 BY topic_id",
+		"SELECT toString(topic_id), first, last, toString(incarnation) FROM %s.%s "+
+			"WHERE sink = %s AND partition = %d ORDER BY first DESC, last DESC LIMIT 1 BY topic_id",
 		tables.Database, tables.PlansTable, tables.Quote(group), partition))
+	return placeStates(rows, err, partition, func(rows driver.Rows, topic *string, s *State) error {
+		s.Plan = &Range{}
+		return rows.Scan(topic, &s.Plan.First, &s.Plan.Last, &s.Incarnation)
+	})
+}
+
+// placeStates reads one state a row.
+func placeStates(
+	rows driver.Rows, err error, partition int32, scan func(driver.Rows, *string, *State) error,
+) (map[Place]State, error) {
 	if err != nil {
 		return nil, class(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
-	out := map[Place]Range{}
+	out := map[Place]State{}
 	for rows.Next() {
 		p := Place{Partition: partition}
-		var r Range
-		if err := rows.Scan(&p.Topic, &r.First, &r.Last); err != nil {
+		var s State
+		if err := scan(rows, &p.Topic, &s); err != nil {
 			return nil, class(err)
 		}
-		out[p] = r
+		out[p] = s
+	}
+	return out, class(rows.Err())
+}
+
+// Held implements Store.
+func (c *ClickHouse) Held(ctx context.Context, t *tables.Table, p Place, r Range) (map[int64]bool, error) {
+	rows, err := c.conn.Query(ctx, fmt.Sprintf(
+		"SELECT DISTINCT kafka_offset FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset BETWEEN %d AND %d",
+		tables.Database, t.Name, tables.Quote(p.Topic), p.Partition, r.First, r.Last))
+	if err != nil {
+		return nil, class(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	out := map[int64]bool{}
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, class(err)
+		}
+		out[at] = true
 	}
 	return out, class(rows.Err())
 }

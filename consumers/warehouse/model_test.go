@@ -25,6 +25,8 @@ import (
 // nowhere is a Log that nobody may use: these tests deliver by hand.
 type nowhere struct{ Log }
 
+func (nowhere) TopicIDs(context.Context, ...string) (map[string]uuid.UUID, error) { return nil, nil }
+
 func testSink(t testing.TB, store Store, mem memory.Allocator, dead func(event.Record)) *Sink {
 	t.Helper()
 	s, err := New(Config{FlushBytes: 600, FlushIdle: time.Nanosecond, FlushMax: time.Hour}, Settings{

@@ -59,6 +59,9 @@ func (s *Sink) open(ctx context.Context, c claim, group string, generation, numb
 	for _, topic := range p.order {
 		p.lanes[topic] = &lane{part: p, place: Place{topic, number}}
 	}
+	if err := p.identify(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.load(ctx); err != nil {
 		return nil, err
 	}
@@ -74,6 +77,36 @@ func (s *Sink) open(ctx context.Context, c claim, group string, generation, numb
 		}
 	}
 	return p, nil
+}
+
+// identify asks the log which topics these are.
+func (p *partition) identify(ctx context.Context) error {
+	ids, err := p.sink.set.Log.TopicIDs(ctx, p.order...)
+	if err != nil {
+		return fmt.Errorf("warehouse: %w", err)
+	}
+	p.writer.Incarnations = make(map[string]string, len(ids))
+	for topic, id := range ids {
+		p.writer.Incarnations[topic] = id.String()
+	}
+	return nil
+}
+
+// same makes sure that a topic is still the one that the partition was opened on. It has to be asked after the events came: what
+// was read before it was deleted is of the topic that it was.
+func (p *partition) same(ctx context.Context, topic string) error {
+	was := p.writer.Incarnations[topic]
+	if was == "" {
+		return nil
+	}
+	ids, err := p.sink.set.Log.TopicIDs(ctx, topic)
+	if err != nil {
+		return fmt.Errorf("warehouse: %w", err)
+	}
+	if is := ids[topic].String(); is != was {
+		return madeAgain(topic, was, is)
+	}
+	return nil
 }
 
 // load takes the claim on every place and then reads their state. In this order nobody else can change it any more.
@@ -94,6 +127,9 @@ func (p *partition) load(ctx context.Context) error {
 			return err
 		}
 		for place, state := range states {
+			if is := p.writer.Incarnations[place.Topic]; is != "" && state.Incarnation != "" && is != state.Incarnation {
+				return madeAgain(place.Topic, state.Incarnation, is)
+			}
 			p.lanes[place.Topic].resume(state)
 		}
 		return nil

@@ -85,7 +85,7 @@ func TestServerClaims(t *testing.T) {
 	_, conn := olaptest.Start(t)
 	store := NewClickHouse(conn)
 	p := Place{"spade.rollouts", 3}
-	first, second := Writer{Group, 1, 1}, Writer{Group, 2, 2}
+	first, second := Writer{Group: Group, Token: 1, Generation: 1}, Writer{Group: Group, Token: 2, Generation: 2}
 	ctx := t.Context()
 	if err := store.Plan(ctx, p, first, Range{0, 1}); !errors.Is(err, ErrFenced) {
 		t.Errorf("plan without a claim: %v", err)

@@ -138,8 +138,11 @@ func (s *Sink) Drain(ctx context.Context, positions bus.Positions) error {
 	}
 }
 
-// check refuses a warehouse that is ahead of the log.
+// check refuses a warehouse that is ahead of the log, or that cannot recognise what it is given twice.
 func (s *Sink) check(ctx context.Context) error {
+	if err := s.checkWindows(ctx); err != nil {
+		return err
+	}
 	for group, names := range s.groups {
 		positions, err := s.set.Store.Positions(ctx, group)
 		if err != nil {

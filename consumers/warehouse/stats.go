@@ -12,10 +12,11 @@ type Stats struct {
 	Repaired    int64 // unfinished ranges of an earlier writer that were repeated
 	Fenced      int64 // flushes refused because another writer held the partition
 	Retries     int64 // statements tried again
+	Found       int64 // blocks that had been sent before and whose rows were all there
 }
 
 type counters struct {
-	events, repeats, deadLetters, rows, flushes, repaired, fenced, retries atomic.Int64
+	events, repeats, deadLetters, rows, flushes, repaired, fenced, retries, found atomic.Int64
 }
 
 // Stats returns the counters of now.
@@ -23,6 +24,6 @@ func (s *Sink) Stats() Stats {
 	c := &s.stats
 	return Stats{
 		Events: c.events.Load(), Repeats: c.repeats.Load(), DeadLetters: c.deadLetters.Load(), Rows: c.rows.Load(),
-		Flushes: c.flushes.Load(), Repaired: c.repaired.Load(), Fenced: c.fenced.Load(), Retries: c.retries.Load(),
+		Flushes: c.flushes.Load(), Repaired: c.repaired.Load(), Fenced: c.fenced.Load(), Retries: c.retries.Load(), Found: c.found.Load(),
 	}
 }

@@ -3,6 +3,7 @@ package warehouse
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/google/uuid"
@@ -31,6 +32,8 @@ type Writer struct {
 	Group      string
 	Token      uint64
 	Generation int32
+	// Incarnations are the ids of the topics that it reads, by name. A topic without one is not told from another of its name.
+	Incarnations map[string]string
 }
 
 // State is what the warehouse knows of a place.
@@ -39,6 +42,16 @@ type State struct {
 	Next int64
 	// Plan is the newest range that was planned and not finished. Nil: none.
 	Plan *Range
+	// Incarnation is the id of the topic that the place was filled from. Empty: not known.
+	Incarnation string
+}
+
+// Window is how far back a table recognises a block by its token.
+type Window struct {
+	// Blocks is how many tokens it remembers. Zero: none.
+	Blocks int64
+	// Age is for how long. Zero: for ever.
+	Age time.Duration
 }
 
 // Withdrawal is a document whose text must go, as far as it was ingested before an offset.
@@ -55,6 +68,8 @@ type Withdrawal struct {
 type Store interface {
 	// Claim makes w the only writer of the places, whoever was before.
 	Claim(ctx context.Context, places []Place, w Writer) error
+	// Windows reads, for every table that takes blocks, the window that the server really keeps.
+	Windows(ctx context.Context) (map[string]Window, error)
 	// Load reads the state of places; a place that was never written is State{}.
 	Load(ctx context.Context, group string, places []Place) (map[Place]State, error)
 	// Positions reads State.Next of every place that has one.
@@ -66,8 +81,8 @@ type Store interface {
 	// Insert writes a block, whole or not at all. A block whose token the table remembers is dropped. The rows carry the
 	// writer's token already.
 	Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error
-	// Held is the number of rows that a table has of a range of the place.
-	Held(ctx context.Context, t *tables.Table, p Place, r Range) (int64, error)
+	// Held returns the offsets of a range of the place that a table has rows of.
+	Held(ctx context.Context, t *tables.Table, p Place, r Range) (map[int64]bool, error)
 	// Redact removes the text that documents had before they were withdrawn at offsets of the place.
 	Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error
 	// Finish records that every event before next is in the warehouse.

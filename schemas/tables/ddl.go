@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// dedupWindow is how many inserts a table remembers by their token. A batch that is repeated after a crash is recognised
+// DedupWindow is how many inserts a table remembers by their token. A batch that is repeated after a crash is recognised
 // as long as fewer inserts than this went into the table in between; the claim on the partition covers what lies beyond.
-const dedupWindow = 100_000
+const DedupWindow = 100_000
 
 // Statement is one statement of the warehouse's definition.
 type Statement struct {
@@ -53,7 +53,7 @@ func (t *Table) create() string {
 		fmt.Fprintf(&b, "ENGINE = %s\n", t.Engine)
 	} else {
 		fmt.Fprintf(&b, "ENGINE = MergeTree\nORDER BY (%s)\nSETTINGS non_replicated_deduplication_window = %d\n",
-			strings.Join(t.OrderBy, ", "), dedupWindow)
+			strings.Join(t.OrderBy, ", "), DedupWindow)
 	}
 	fmt.Fprintf(&b, "COMMENT %s", Quote(t.Comment))
 	return b.String()

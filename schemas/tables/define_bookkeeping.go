@@ -8,6 +8,7 @@ func plans() *Table {
 		Columns: []Column{
 			col("sink", typLow, "consumer group of the sink"),
 			col("topic_id", typLow, "topic of the range"),
+			incarnation(),
 			col("partition", typInt32, "partition of the range"),
 			col("first", typInt64, "offset of the batch's first event"),
 			col("last", typInt64, "offset of the batch's last event"),
@@ -27,6 +28,7 @@ func offsets() *Table {
 		Columns: []Column{
 			col("sink", typLow, "consumer group of the sink"),
 			col("topic_id", typLow, "topic"),
+			incarnation(),
 			col("partition", typInt32, "partition"),
 			col("next_offset", typInt64, "every event before this offset is in the warehouse"),
 			col("generation", typInt32, "generation of the consumer group that inserted it"),
@@ -35,6 +37,11 @@ func offsets() *Table {
 		},
 		OrderBy: []string{"sink", "topic_id", "partition", "next_offset"},
 	}
+}
+
+// incarnation tells a topic from another one that had its name.
+func incarnation() Column {
+	return since(3, col("incarnation", typLow, "id that Kafka gave the topic when it was created; empty when it gave none"))
 }
 
 // claims holds the one writer that may insert rows of a partition. It is a Join table because joinGet reads it inside an

@@ -12,7 +12,7 @@ const Database = "spade"
 
 // SchemaVersion is the version of these definitions. It changes with every change of a definition that a query or the
 // sink could notice; a warehouse of an older version is brought up to it, one of a newer version is refused.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 // Table is one physical table.
 type Table struct {
@@ -82,13 +82,16 @@ func (t *Table) finish() error {
 	return nil
 }
 
+// OffsetColumn is the column that says which record of its partition a row came from.
+const OffsetColumn = "kafka_offset"
+
 // origin is the columns that say which record of the log a row came from.
 func origin() []Column {
 	return []Column{
 		col("event_id", typUUID, "event that the row came from"),
 		col("kafka_topic", typLow, "topic of the event's record"),
 		col("kafka_partition", typInt32, "partition of the event's record"),
-		col("kafka_offset", typInt64, "offset of the event's record; of its last one when it has several"),
+		col(OffsetColumn, typInt64, "offset of the event's record; of its last one when it has several"),
 		col("event_time", typTime, "when the event was made"),
 	}
 }

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS spade._plans
 (
     sink LowCardinality(String) COMMENT 'consumer group of the sink',
     topic_id LowCardinality(String) COMMENT 'topic of the range',
+    incarnation LowCardinality(String) COMMENT 'id that Kafka gave the topic when it was created; empty when it gave none',
     partition Int32 COMMENT 'partition of the range',
     first Int64 COMMENT 'offset of the batch\'s first event',
     last Int64 COMMENT 'offset of the batch\'s last event',
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS spade._offsets
 (
     sink LowCardinality(String) COMMENT 'consumer group of the sink',
     topic_id LowCardinality(String) COMMENT 'topic',
+    incarnation LowCardinality(String) COMMENT 'id that Kafka gave the topic when it was created; empty when it gave none',
     partition Int32 COMMENT 'partition',
     next_offset Int64 COMMENT 'every event before this offset is in the warehouse',
     generation Int32 COMMENT 'generation of the consumer group that inserted it',
