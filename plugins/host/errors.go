@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed256f7767/spade/plugins/internal/generation"
 	"github.com/seed256f7767/spade/plugins/internal/wire"
 )
 
@@ -17,7 +18,7 @@ var (
 	// ErrShortStream: the plugin's answer stopped early or does not hold what its end mark counts.
 	ErrShortStream = wire.ErrShort
 	// ErrTooLarge: one prompt alone is larger than a message may be.
-	ErrTooLarge = errors.New("prompt too large for the plugin")
+	ErrTooLarge = generation.ErrTooLarge
 	// ErrClosed: Shutdown was called.
 	ErrClosed = errors.New("plugin is shut down")
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/plugins"
+	"github.com/seed256f7767/spade/plugins/internal/generation"
 	"github.com/seed256f7767/spade/plugins/internal/wire"
 	"github.com/seed256f7767/spade/plugins/pluginpb"
 )
@@ -91,15 +92,9 @@ func (s *server) Load(st grpc.ClientStreamingServer[pluginpb.LoadPart, pluginpb.
 
 func (s *server) Generate(req *pluginpb.GenerateRequest, st grpc.ServerStreamingServer[pluginpb.GenerateResponse]) error {
 	return s.guard(func() error {
-		var n uint64
-		emit := func(cs []policy.Completion) error {
-			n += uint64(len(cs))
-			return st.Send(&pluginpb.GenerateResponse{Part: &pluginpb.GenerateResponse_Completions{Completions: completionsTo(cs)}})
-		}
-		if err := s.trainer.Generate(st.Context(), policy.Role(req.Role), req.Version, promptsFrom(req.Prompts), emit); err != nil {
-			return err
-		}
-		return st.Send(&pluginpb.GenerateResponse{Part: &pluginpb.GenerateResponse_End{End: &pluginpb.GenerateEnd{Count: n}}})
+		return generation.Answer(req, st, func(role policy.Role, version int64, prompts []policy.Prompt, emit func([]policy.Completion) error) error {
+			return s.trainer.Generate(st.Context(), role, version, prompts, emit)
+		})
 	})
 }
 
