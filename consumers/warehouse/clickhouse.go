@@ -19,13 +19,25 @@ import (
 // ClickHouse is the Store of a ClickHouse server, embedded or not. Names are qualified: the connection's database does not
 // matter.
 type ClickHouse struct {
-	conn olap.Conn
+	conn     olap.Conn
+	database string
 }
 
 var _ Store = (*ClickHouse)(nil)
 
 // NewClickHouse makes a store on a connection, which stays the caller's.
-func NewClickHouse(conn olap.Conn) *ClickHouse { return &ClickHouse{conn: conn} }
+func NewClickHouse(conn olap.Conn) *ClickHouse {
+	return &ClickHouse{conn: conn, database: tables.Database}
+}
+
+// Beside is the same store on the tables of another database.
+func (c *ClickHouse) Beside(database string) *ClickHouse {
+	return &ClickHouse{conn: c.conn, database: database}
+}
+
+// SealName is the name of the constraint that keeps everybody from claiming partitions while a rebuild puts its tables in the
+// place of the warehouse's. It is part of what the server answers to a claim.
+const SealName = "a_rebuild_is_being_switched_to"
 
 // insertSettings make one block of an insert: the rows must be cut the same way whenever the insert is repeated, or the
 // server does not recognise them.
@@ -43,8 +55,12 @@ func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, 
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("write Arrow: %w", err)
 	}
+	names := make([]string, 0, rec.NumCols())
+	for _, f := range rec.Schema().Fields() {
+		names = append(names, f.Name)
+	}
 	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s",
-		tables.Database, t.Name, strings.Join(t.Inserted(), ", "), tables.Quote(token), insertSettings)
+		c.database, t.Name, strings.Join(names, ", "), tables.Quote(token), insertSettings)
 	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
 }
 
@@ -76,19 +92,19 @@ func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error 
 	for _, p := range places {
 		rows = append(rows, fmt.Sprintf("(%s, %d)", tables.Quote(tables.ClaimOf(p.Topic, p.Partition)), w.Token))
 	}
-	return c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", tables.Database, tables.ClaimsTable, strings.Join(rows, ", "))
+	return c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", c.database, tables.ClaimsTable, strings.Join(rows, ", "))
 }
 
 // Plan implements Store.
 func (c *ClickHouse) Plan(ctx context.Context, p Place, w Writer, r Range) error {
 	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, incarnation, partition, first, last, generation, writer) VALUES (%s, %s, %s, %d, %d, %d, %d, %d)",
-		tables.Database, tables.PlansTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, r.First, r.Last, w.Generation, w.Token)
+		c.database, tables.PlansTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, r.First, r.Last, w.Generation, w.Token)
 }
 
 // Finish implements Store.
 func (c *ClickHouse) Finish(ctx context.Context, p Place, w Writer, next int64) error {
 	return c.exec(ctx, "INSERT INTO %s.%s (sink, topic_id, incarnation, partition, next_offset, generation, writer) VALUES (%s, %s, %s, %d, %d, %d, %d)",
-		tables.Database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, next, w.Generation, w.Token)
+		c.database, tables.OffsetsTable, tables.Quote(w.Group), tables.Quote(p.Topic), tables.Quote(w.Incarnations[p.Topic]), p.Partition, next, w.Generation, w.Token)
 }
 
 // redactions is how many documents one mutation names.
@@ -103,7 +119,7 @@ func (c *ClickHouse) Redact(ctx context.Context, p Place, withdrawn []Withdrawal
 		}
 		err := c.exec(ctx, "ALTER TABLE %s.%s UPDATE text = '' WHERE document_id IN (%s) AND kafka_topic = %s AND kafka_partition = %d "+
 			"AND kafka_offset < transform(toString(document_id), [%s], [%s], 0) AND text != '' SETTINGS mutations_sync = 1",
-			tables.Database, tables.DocumentEvents, strings.Join(ids, ","), tables.Quote(p.Topic), p.Partition,
+			c.database, tables.DocumentEvents, strings.Join(ids, ","), tables.Quote(p.Topic), p.Partition,
 			strings.Join(ids, ","), strings.Join(befores, ","))
 		if err != nil {
 			return err
@@ -120,7 +136,7 @@ func (c *ClickHouse) exec(ctx context.Context, format string, args ...any) error
 func (c *ClickHouse) Positions(ctx context.Context, group string) (bus.Positions, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
 		"SELECT toString(topic_id), partition, max(next_offset) FROM %s.%s WHERE sink = %s GROUP BY topic_id, partition",
-		tables.Database, tables.OffsetsTable, tables.Quote(group)))
+		c.database, tables.OffsetsTable, tables.Quote(group)))
 	if err != nil {
 		return nil, class(err)
 	}
@@ -150,6 +166,9 @@ func class(err error) error {
 		return nil
 	case olap.Code(err) == olap.CodeThrowIf && strings.Contains(err.Error(), tables.FencedMessage):
 		return fmt.Errorf("%w: %w", ErrFenced, err)
+	case olap.Code(err) == olap.CodeViolatedConstraint && strings.Contains(err.Error(), SealName):
+		// A rebuild is about to put its tables in the place of these; it takes moments.
+		return fmt.Errorf("%w: %w", ErrTransient, err)
 	case olap.Transient(err):
 		return fmt.Errorf("%w: %w", ErrTransient, err)
 	}

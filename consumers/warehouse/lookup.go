@@ -49,7 +49,7 @@ func (c *ClickHouse) finished(ctx context.Context, group string, partition int32
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
 		"SELECT toString(topic_id), max(next_offset), argMax(toString(incarnation), (next_offset, incarnation != '')) "+
 			"FROM %s.%s WHERE sink = %s AND partition = %d GROUP BY topic_id",
-		tables.Database, tables.OffsetsTable, tables.Quote(group), partition))
+		c.database, tables.OffsetsTable, tables.Quote(group), partition))
 	return placeStates(rows, err, partition, func(rows driver.Rows, topic *string, s *State) error {
 		return rows.Scan(topic, &s.Next, &s.Incarnation)
 	})
@@ -62,7 +62,7 @@ func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
 		"SELECT toString(topic_id), first, last, toString(incarnation) FROM %s.%s "+
 			"WHERE sink = %s AND partition = %d ORDER BY first DESC, last DESC LIMIT 1 BY topic_id",
-		tables.Database, tables.PlansTable, tables.Quote(group), partition))
+		c.database, tables.PlansTable, tables.Quote(group), partition))
 	return placeStates(rows, err, partition, func(rows driver.Rows, topic *string, s *State) error {
 		s.Plan = &Range{}
 		return rows.Scan(topic, &s.Plan.First, &s.Plan.Last, &s.Incarnation)
@@ -93,7 +93,7 @@ func placeStates(
 func (c *ClickHouse) Held(ctx context.Context, t *tables.Table, p Place, r Range) (map[int64]bool, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
 		"SELECT DISTINCT kafka_offset FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset BETWEEN %d AND %d",
-		tables.Database, t.Name, tables.Quote(p.Topic), p.Partition, r.First, r.Last))
+		c.database, t.Name, tables.Quote(p.Topic), p.Partition, r.First, r.Last))
 	if err != nil {
 		return nil, class(err)
 	}
@@ -127,7 +127,7 @@ func (c *ClickHouse) Present(ctx context.Context, p Place, first int64, events [
 		events = onePerKey(events)
 	}
 	for part := range slices.Chunk(events, lookupIDs) {
-		if err := c.present(ctx, presentQuery(p, anchors, first, part), out); err != nil {
+		if err := c.present(ctx, c.presentQuery(p, anchors, first, part), out); err != nil {
 			return nil, err
 		}
 	}
@@ -163,11 +163,11 @@ func (c *ClickHouse) present(ctx context.Context, query string, out map[uuid.UUI
 }
 
 // presentQuery looks into every anchor of a topic.
-func presentQuery(p Place, anchors []tables.Anchor, first int64, events []event.Event) string {
+func (c *ClickHouse) presentQuery(p Place, anchors []tables.Anchor, first int64, events []event.Event) string {
 	parts := make([]string, 0, len(anchors))
 	for _, a := range anchors {
 		parts = append(parts, fmt.Sprintf("SELECT event_id FROM %s.%s WHERE kafka_topic = %s AND kafka_partition = %d AND kafka_offset < %d AND %s",
-			tables.Database, a.Table, tables.Quote(p.Topic), p.Partition, first, which(a, events)))
+			c.database, a.Table, tables.Quote(p.Topic), p.Partition, first, which(a, events)))
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

@@ -13,6 +13,9 @@ const (
 	CodeUnknownDatabase = 81
 	CodeThrowIf         = 395
 	CodeDiskFull        = 243
+
+	// CodeViolatedConstraint is what a table answers to rows that its constraints forbid.
+	CodeViolatedConstraint = 469
 )
 
 // Code is the server's error code, or 0 when the error did not come from the server's answer.
