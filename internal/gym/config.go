@@ -44,6 +44,8 @@ type Settings struct {
 	Logger *slog.Logger
 	// Command starts a worker. Empty: this binary with ChildCommand.
 	Command []string
+	// Meter counts what the pool does. Nil: nobody asks.
+	Meter *Meter
 }
 
 // NewDefaultConfig returns the defaults written out.

@@ -15,6 +15,9 @@ func (w *Worker) load(ctx context.Context) error {
 		meta, err := w.loadFresh(ctx)
 		var death *deathError
 		var unborn *startError
+		if errors.As(err, &death) {
+			w.pool.meter.died(w.launch.runtime, death)
+		}
 		switch {
 		case errors.As(err, &unborn) && starts == 0:
 			starts++
@@ -33,8 +36,12 @@ func (w *Worker) load(ctx context.Context) error {
 func (w *Worker) loadFresh(ctx context.Context) (Meta, error) {
 	p, err := w.fresh(ctx)
 	if err != nil {
+		if ctx.Err() == nil {
+			w.pool.meter.failed(w.launch.runtime)
+		}
 		return Meta{}, err
 	}
+	w.pool.meter.started(w.launch.runtime)
 	return w.pool.loadInto(ctx, p, w.src)
 }
 

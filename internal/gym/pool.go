@@ -23,6 +23,7 @@ type Pool struct {
 	jail    []string // starts a worker in Python
 	slots   *semaphore.Weighted
 	python  pythonRuntime
+	meter   *Meter
 
 	// mu guards the following.
 	mu       sync.Mutex
@@ -57,7 +58,7 @@ func NewPool(cfg Config, set Settings) (*Pool, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Pool{
-		cfg: cfg, log: log, command: command, jail: []string{self, jail.Command},
+		cfg: cfg, log: log, meter: set.Meter, command: command, jail: []string{self, jail.Command},
 		tiers: map[string]string{
 			RuntimeStarlark: tierName(RuntimeStarlark, cfg.Sandbox, everyLayer), RuntimePython: tierName(RuntimePython, cfg.Sandbox, everyLayer),
 		},
@@ -77,6 +78,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	}
 	p.dog = newWatchdog(p.cfg.MemoryBytes)
 	go p.dog.run()
+	p.meter.slots(p.cfg.MaxWorkers)
 	p.mu.Unlock()
 
 	if err := p.selfTest(ctx); err != nil {
@@ -122,7 +124,10 @@ func (p *Pool) OpenIn(ctx context.Context, src Source, around Surroundings) (*Wo
 	if err := checkSource(src); err != nil {
 		return nil, err
 	}
-	if err := p.slots.Acquire(ctx, 1); err != nil {
+	p.meter.wait(1)
+	err := p.slots.Acquire(ctx, 1)
+	p.meter.wait(-1)
+	if err != nil {
 		return nil, fmt.Errorf("wait for a worker: %w", err)
 	}
 	w := &Worker{pool: p, src: src, launch: launchOf(src, around), episodes: map[int]*history{}, lost: map[int]Fault{}}
@@ -161,6 +166,7 @@ func (p *Pool) admit(w *Worker) error {
 		return fmt.Errorf("%w: the pool is not running", ErrClosed)
 	}
 	p.open[w] = struct{}{}
+	p.meter.use(w.launch.runtime, 1)
 	return nil
 }
 
@@ -168,6 +174,7 @@ func (p *Pool) dismiss(w *Worker) {
 	p.mu.Lock()
 	delete(p.open, w)
 	p.mu.Unlock()
+	p.meter.use(w.launch.runtime, -1)
 	p.slots.Release(1)
 }
 
@@ -200,6 +207,7 @@ func (p *Pool) Shutdown(context.Context) error {
 	}
 	if dog != nil {
 		dog.stop()
+		p.meter.slots(-p.cfg.MaxWorkers)
 	}
 	return errors.Join(append(errs, p.python.remove())...)
 }

@@ -30,6 +30,7 @@ type recovery[Q, A any] struct {
 // after makes good for one death: it plays the open episodes again and goes on with the batch. It returns the next death.
 func (r *recovery[Q, A]) after(ctx context.Context, death *deathError) error {
 	r.w.pool.log.DebugContext(ctx, "environment worker lost", "cause", string(death.cause), "reason", death.text)
+	r.w.pool.meter.died(r.w.launch.runtime, death)
 	next := len(r.answers)
 	known := r.careful || next+1 == len(r.calls)
 	switch {
