@@ -42,6 +42,19 @@ type Hit struct {
 // Upsert stores points, replacing those with the same ids. They are durable
 // when it returns.
 func (c *Client) Upsert(ctx context.Context, collection string, points []Point) error {
+	return c.put(ctx, collection, points, nil)
+}
+
+// Insert stores the points whose ids are not there yet and leaves the others as
+// they are, in one step of the store's: whatever another writer did since the
+// caller looked stays. They are durable when it returns.
+func (c *Client) Insert(ctx context.Context, collection string, points []Point) error {
+	return c.put(ctx, collection, points, All(Never()).filter())
+}
+
+// put stores points, in several requests where they are many. Those that are
+// there are replaced where the filter holds; nil holds for all.
+func (c *Client) put(ctx context.Context, collection string, points []Point, replace *pb.Filter) error {
 	var batch []*pb.PointStruct
 	size := 0
 	for _, p := range points {
@@ -57,7 +70,7 @@ func (c *Client) Upsert(ctx context.Context, collection string, points []Point) 
 		}
 		n := proto.Size(one)
 		if size+n > maxRequest && len(batch) > 0 {
-			if err := c.upsert(ctx, collection, batch); err != nil {
+			if err := c.upsert(ctx, collection, batch, replace); err != nil {
 				return err
 			}
 			batch, size = nil, 0
@@ -67,12 +80,14 @@ func (c *Client) Upsert(ctx context.Context, collection string, points []Point) 
 	if len(batch) == 0 {
 		return nil
 	}
-	return c.upsert(ctx, collection, batch)
+	return c.upsert(ctx, collection, batch, replace)
 }
 
-func (c *Client) upsert(ctx context.Context, collection string, batch []*pb.PointStruct) error {
+func (c *Client) upsert(ctx context.Context, collection string, batch []*pb.PointStruct, replace *pb.Filter) error {
 	return c.update(ctx, "upsert into "+collection, func(ctx context.Context) (*pb.UpdateResult, error) {
-		return c.qdrant.Upsert(ctx, &pb.UpsertPoints{CollectionName: collection, Wait: pb.PtrOf(true), Points: batch})
+		return c.qdrant.Upsert(ctx, &pb.UpsertPoints{
+			CollectionName: collection, Wait: pb.PtrOf(true), Points: batch, UpdateFilter: replace,
+		})
 	})
 }
 

@@ -201,6 +201,25 @@ func TestSearchIsExactAndOrdered(t *testing.T) {
 	}
 }
 
+func TestInsertLeavesWhatIsThere(t *testing.T) {
+	c := newClient(t)
+	at := ensure(t, c)
+	ctx := t.Context()
+	if err := c.Upsert(ctx, at.Name, []Point{{ID: id(1), Vector: []float32{1, 0, 0, 0}, Payload: map[string]any{"by": "first"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Insert(ctx, at.Name, []Point{
+		{ID: id(1), Vector: []float32{0, 1, 0, 0}, Payload: map[string]any{"by": "second"}},
+		{ID: id(2), Vector: []float32{0, 1, 0, 0}, Payload: map[string]any{"by": "second"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Get(ctx, at.Name, id(1), id(2))
+	if err != nil || len(got) != 2 || got[0].Payload["by"] != "first" || got[0].Vector[0] != 1 || got[1].Payload["by"] != "second" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestCosineIsRounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float32

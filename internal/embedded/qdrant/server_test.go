@@ -353,3 +353,41 @@ func TestCodesOfErrorsBelow(t *testing.T) {
 		}
 	}
 }
+
+func TestUpsertWithAFilterReplacesWhatMatches(t *testing.T) {
+	_, c := newTestClient(t)
+	ctx := t.Context()
+	createCollection(t, c, "a", 2, pb.Distance_Dot)
+	upsert(t, c, "a", point(1, map[string]any{"open": true}, 1, 0), point(2, map[string]any{"open": false}, 1, 0))
+	put := func(filter *pb.Filter) {
+		t.Helper()
+		if _, err := c.Upsert(ctx, &pb.UpsertPoints{
+			CollectionName: "a", Wait: pb.PtrOf(true), UpdateFilter: filter,
+			Points: []*pb.PointStruct{point(1, nil, 0, 2), point(2, nil, 0, 2), point(3, nil, 0, 2)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replaced := func() (ids []uint64) {
+		t.Helper()
+		found, err := c.Query(ctx, &pb.QueryPoints{CollectionName: "a", Query: pb.NewQuery(0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			if p.GetScore() == 2 {
+				ids = append(ids, p.GetId().GetNum())
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	put(&pb.Filter{Must: []*pb.Condition{pb.NewHasID()}})
+	if got := replaced(); !slices.Equal(got, []uint64{3}) {
+		t.Errorf("a filter that never holds replaced or did not insert: %v", got)
+	}
+	put(&pb.Filter{Must: []*pb.Condition{pb.NewMatchBool("open", true)}})
+	if got := replaced(); !slices.Equal(got, []uint64{1, 3}) {
+		t.Errorf("a filter replaced %v", got)
+	}
+}

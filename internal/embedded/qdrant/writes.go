@@ -20,13 +20,13 @@ var _ pb.PointsServer = (*points)(nil)
 
 func (s *points) Upsert(_ context.Context, r *pb.UpsertPoints) (*pb.PointsOperationResponse, error) {
 	if err := refuse(map[string]bool{
-		"upsert with a shard key": r.GetShardKeySelector() != nil, "upsert with update_filter": r.GetUpdateFilter() != nil,
+		"upsert with a shard key": r.GetShardKeySelector() != nil,
 		"upsert with update_mode": r.UpdateMode != nil && r.GetUpdateMode() != pb.UpdateMode_Upsert,
 	}); err != nil {
 		return nil, err
 	}
 	return s.update(r.GetCollectionName(), r.GetWait(), func(c *engine.Collection) (uint64, error) {
-		return c.Upsert(r.GetPoints(), r.GetWait())
+		return c.UpsertWhere(r.GetPoints(), r.GetUpdateFilter(), r.GetWait())
 	})
 }
 

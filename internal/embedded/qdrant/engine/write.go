@@ -14,6 +14,12 @@ import (
 // Upsert stores points, replacing those with the same ids. With wait the points
 // are on disk when it returns, without it they outlive the process only.
 func (c *Collection) Upsert(points []*pb.PointStruct, wait bool) (version uint64, err error) {
+	return c.UpsertWhere(points, nil, wait)
+}
+
+// UpsertWhere is Upsert that leaves points as they are for which the filter does
+// not hold; nil holds for all.
+func (c *Collection) UpsertWhere(points []*pb.PointStruct, replace *pb.Filter, wait bool) (version uint64, err error) {
 	if len(points) == 0 {
 		return 0, errInvalid("Empty update request")
 	}
@@ -25,7 +31,40 @@ func (c *Collection) Upsert(points []*pb.PointStruct, wait bool) (version uint64
 	}
 	c.write.Lock()
 	defer c.write.Unlock()
+	if items, err = c.replaceable(items, replace); err != nil {
+		return 0, err
+	}
 	return c.commit(recordPut, items, wait)
+}
+
+// replaceable leaves out the items whose points are there and do not match the
+// filter; c.write is held, so that nothing changes before the items are stored.
+func (c *Collection) replaceable(items []item, replace *pb.Filter) ([]item, error) {
+	if replace == nil {
+		return items, nil
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	f, err := c.compile(replace)
+	if err != nil {
+		return nil, err
+	}
+	var kept []item
+	var view point
+	for _, it := range items {
+		slot, known := c.slotOf[it.id]
+		if known {
+			ok, err := f.match(&view, slot)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		kept = append(kept, it)
+	}
+	return kept, nil
 }
 
 func (c *Collection) itemOf(p *pb.PointStruct) (item, error) {
