@@ -93,7 +93,7 @@ type conversion struct {
 	set   *tables.Set
 	out   *batch
 	seen  map[uuid.UUID]bool
-	texts map[string]*texts // to be embedded, by kind
+	texts *Texts // to be embedded
 }
 
 type conversionPanic struct {
@@ -109,17 +109,18 @@ func (c *conversion) run(ctx context.Context) (*batch, error) {
 	defer c.set.Release()
 	c.out = &batch{}
 	c.seen = make(map[uuid.UUID]bool, len(c.events))
-	c.texts = map[string]*texts{}
+	c.texts = NewTexts(sink.set.Embedder)
 	for i := range c.events {
 		if err := c.add(ctx, i); err != nil {
 			return nil, err
 		}
 		c.out.taken = i + 1
-		if c.lane.state.Plan == nil && c.set.Bytes()+c.embeddingBytes() >= sink.cut {
+		if c.lane.state.Plan == nil && c.set.Bytes()+c.texts.Bytes() >= sink.cut {
 			break
 		}
 	}
-	if err := c.embed(ctx); err != nil {
+	err := c.lane.part.retry(ctx, "embed", func(ctx context.Context) error { return c.texts.Append(ctx, c.set) })
+	if err != nil {
 		return nil, err
 	}
 	last := c.events[c.out.taken-1].LastOffset
@@ -168,18 +169,10 @@ func (c *conversion) append(i int, ev *event.Event) (msg proto.Message, err erro
 
 // note remembers what else an event asks for: the removal of a text, a vector.
 func (c *conversion) note(ev *event.Event, msg proto.Message) {
-	switch m := msg.(type) {
-	case *spadepb.DocumentWithdrawn:
+	if m, ok := msg.(*spadepb.DocumentWithdrawn); ok {
 		c.out.withdrawn = append(c.out.withdrawn, Withdrawal{uuid.UUID(m.GetDocumentId()), ev.LastOffset})
-	case *spadepb.DocumentIngested:
-		c.want(kindDocument, ev, m.GetText(), &spadepb.EmbeddingComputed{
-			EntityId: m.GetDocumentId(), EntityKind: tables.EntityDocument,
-		})
-	case *spadepb.EnvironmentDesigned:
-		c.want(kindCode, ev, m.GetCode(), &spadepb.EmbeddingComputed{
-			EntityId: m.GetEnvId(), EntityKind: tables.EntityEnvironment, RunId: m.GetRunId(),
-		})
 	}
+	c.texts.Note(ev, msg)
 }
 
 // deadLetter makes an event that cannot become rows durable elsewhere. An event of the dead letters themselves is only

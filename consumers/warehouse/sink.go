@@ -50,31 +50,14 @@ func New(cfg Config, set Settings) (*Sink, error) {
 		cfg: cfg, set: set, log: set.Logger, catalogue: catalogue,
 		cut:      cutBytes,
 		fullFor:  fullFor,
-		groups:   map[string][]string{},
+		groups:   Groups(set.Topics),
 		flushing: semaphore.NewWeighted(int64(cfg.Parallel)),
 		progress: newProgress(),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.group()
 	return s, nil
-}
-
-// group sorts the topics by partition count: a consumer group shares out partition numbers, so its topics must have the same
-// ones.
-func (s *Sink) group() {
-	most := 0
-	for _, t := range s.set.Topics {
-		most = max(most, t.Partitions)
-	}
-	for _, t := range s.set.Topics {
-		name := Group
-		if t.Partitions != most {
-			name = fmt.Sprintf("%s.%d", Group, t.Partitions)
-		}
-		s.groups[name] = append(s.groups[name], t.Name)
-	}
 }
 
 // Run consumes until ctx ends, which returns nil after what was gathered is flushed, or something fails for good.
