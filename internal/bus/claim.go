@@ -20,7 +20,12 @@ type Claim struct {
 
 	commit func(map[string]map[int]int64) error
 	topics map[string]*progress
+	ending <-chan struct{}
 }
+
+// Ending is closed when the partition is about to be taken away or Consume was asked to stop. A Processor that only waits
+// for others may then return ErrHandedBack instead of holding up the group until its time is over.
+func (cl *Claim) Ending() <-chan struct{} { return cl.ending }
 
 // progress is where a claim stands in one topic. Offsets are of the next record.
 type progress struct {

@@ -25,12 +25,20 @@ func newWorker(c *Client, claim *Claim) *worker { return &worker{c: c, claim: cl
 func (w *worker) run(stop, gen context.Context, h Handler) error {
 	work, cancel := w.workContext(stop, gen)
 	defer cancel()
+	ending, ended := context.WithCancel(stop)
+	defer ended()
+	defer context.AfterFunc(gen, ended)()
+	w.claim.ending = ending.Done()
 	err := w.open(work, h)
 	if err == nil {
 		err = w.loop(stop, gen, work)
 	}
-	if err != nil && work.Err() != nil {
+	switch {
+	case err == nil:
+	case work.Err() != nil:
 		err = fmt.Errorf("%w: no time left: %w", errGone, err)
+	case errors.Is(err, ErrHandedBack):
+		err = fmt.Errorf("%w: %w", errGone, err)
 	}
 	if w.proc != nil {
 		err = w.end(work, err)

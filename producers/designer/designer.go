@@ -49,6 +49,11 @@ func New(ledger *Ledger, set Settings) *Designer {
 // Design takes one slot from its request to its end: an accepted design, or the rejection of the last attempt. It
 // returns when all of it is acknowledged; an error means that the slot is unfinished and Design must be called again.
 func (d *Designer) Design(ctx context.Context, req *spadepb.DesignRequested) error {
+	return d.design(ctx, ctx, req)
+}
+
+// design is Design with a context of its own for what only waits for others, which may end earlier.
+func (d *Designer) design(ctx, waiting context.Context, req *spadepb.DesignRequested) error {
 	if len(d.Pool) > 0 {
 		if err := d.draw(ctx, req); err != nil {
 			return fmt.Errorf("fill iteration %d slot %d: %w", req.GetIteration(), req.GetSlot(), err)
@@ -57,7 +62,7 @@ func (d *Designer) Design(ctx context.Context, req *spadepb.DesignRequested) err
 	}
 	previous := attempt{}
 	for i := range int(max(1, d.Run.Config.GetMaxAttempts())) {
-		done, next, err := d.attempt(ctx, req, i, previous)
+		done, next, err := d.attempt(ctx, waiting, req, i, previous)
 		if err != nil {
 			return fmt.Errorf("design iteration %d slot %d attempt %d: %w", req.GetIteration(), req.GetSlot(), i, err)
 		}
@@ -78,7 +83,7 @@ type attempt struct {
 
 // attempt makes the i-th attempt at a slot, or as much of it as the log lacks. done says that the slot has ended.
 func (d *Designer) attempt(
-	ctx context.Context, req *spadepb.DesignRequested, i int, previous attempt,
+	ctx, waiting context.Context, req *spadepb.DesignRequested, i int, previous attempt,
 ) (done bool, next attempt, err error) {
 	run := d.Run.ID
 	env := ids.Env(run, int(req.GetIteration()), int(req.GetSlot()), i)
@@ -91,13 +96,22 @@ func (d *Designer) attempt(
 		return known.Rejected.GetLastAttempt(), next, nil
 	}
 	if next.designed == nil {
-		if next.designed, err = d.generate(ctx, req, env, i, previous); err != nil {
+		if err = d.generate(ctx, waiting, req, env, i, previous); err != nil {
+			return false, next, err
+		}
+		// Another process may have answered too, and a policy need not say the same twice: what is judged is the first record.
+		if next.designed, err = d.ledger.waitDesigned(ctx, env); err != nil {
 			return false, next, err
 		}
 	}
-	verdict, err := d.judge(ctx, next.designed)
+	verdict, err := d.judge(ctx, waiting, next.designed)
 	if err != nil {
 		return false, next, err
+	}
+	// The same of the verdict, as far as it has been read.
+	if known = d.ledger.Get(env); known.Accepted || known.Rejected != nil {
+		next.rejected = known.Rejected
+		return known.Accepted || known.Rejected.GetLastAttempt(), next, nil
 	}
 	next.rejected = verdict.rejected
 	obs := d.Source.Stamp(verdict.started)
@@ -107,13 +121,13 @@ func (d *Designer) attempt(
 
 // generate asks the policy for an environment's source and appends what it answered.
 func (d *Designer) generate(
-	ctx context.Context, req *spadepb.DesignRequested, env uuid.UUID, i int, previous attempt,
-) (*spadepb.EnvironmentDesigned, error) {
+	ctx, waiting context.Context, req *spadepb.DesignRequested, env uuid.UUID, i int, previous attempt,
+) error {
 	started := time.Now()
 	key := seed.Key{Iteration: int(req.GetIteration()), Slot: int(req.GetSlot()), Attempt: i}
-	grounds, err := d.ground(ctx, req, key)
+	grounds, err := d.ground(waiting, req, key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	messages := buildPrompt(d.Run.Config.GetRuntime(), grounds, previous)
 	key.Purpose = "design"
@@ -124,15 +138,15 @@ func (d *Designer) generate(
 		Sampling: policy.Sampling{Temperature: d.Run.Config.GetDesignerTemperature()},
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("generate source: %w", err)
+		return fmt.Errorf("generate source: %w", err)
 	}
 	if len(completions) != 1 {
-		return nil, fmt.Errorf("generate source: %d completions for one prompt", len(completions))
+		return fmt.Errorf("generate source: %d completions for one prompt", len(completions))
 	}
 	designed := d.describe(req, env, i, completions[0])
 	designed.Documents, designed.Recalled = grounds.attributions, grounds.neighbours
 	designed.Prompt, designed.PromptSha256 = promptMessages(messages)
-	return designed, d.append(ctx, env, designed, d.Source.Stamp(started))
+	return d.append(ctx, env, designed, d.Source.Stamp(started))
 }
 
 // describe is the event of a completion, without what led to it.

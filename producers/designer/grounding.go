@@ -150,7 +150,7 @@ func (d *Designer) waitForMemory(ctx context.Context, want int64, before Before)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return fmt.Errorf("memory holds %d of %d environments: %w", have, want, ctx.Err())
+			return fmt.Errorf("memory holds %d of %d environments: %w", have, want, context.Cause(ctx))
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (v verdict) message() proto.Message {
 
 // judge decides about a designed environment. The gate runs at once; the duplicate check waits until every lower slot of
 // the iteration has ended, so that of two alike designs the lower slot's wins whatever order they were made in.
-func (d *Designer) judge(ctx context.Context, designed *spadepb.EnvironmentDesigned) (verdict, error) {
+func (d *Designer) judge(ctx, waiting context.Context, designed *spadepb.EnvironmentDesigned) (verdict, error) {
 	v := verdict{started: time.Now()}
 	key := seed.Key{
 		Purpose: "gate", Iteration: int(designed.GetIteration()),
@@ -76,7 +76,7 @@ func (d *Designer) judge(ctx context.Context, designed *spadepb.EnvironmentDesig
 		v.rejected = d.reject(designed, report)
 		return v, nil
 	}
-	near, share, err := d.compare(ctx, designed)
+	near, share, err := d.compare(waiting, designed)
 	if err != nil {
 		return v, fmt.Errorf("duplicate check: %w", err)
 	}

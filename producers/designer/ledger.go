@@ -2,6 +2,7 @@ package designer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -27,7 +28,7 @@ type Ledger struct {
 	mu      sync.Mutex // guards the following
 	known   map[uuid.UUID]Known
 	ended   map[slotKey]bool // true: with an accepted design
-	changed chan struct{}    // closed and replaced at every change of ended
+	changed chan struct{}    // closed and replaced at every change
 }
 
 type slotKey struct{ iteration, slot int32 }
@@ -42,12 +43,16 @@ func NewLedger(run uuid.UUID) *Ledger {
 	}
 }
 
-// Add folds one event of spade.environments; those of other runs are ignored. An error wraps event.ErrMalformed.
+// Add folds one event of spade.environments; those of other runs are ignored, and so is what cannot be decoded, which the
+// consumers of the topic keep as dead letters.
 func (l *Ledger) Add(ev event.Event) error {
 	if ev.Topic != topics.Environments || !topics.OfRun(ev.Key, l.run) {
 		return nil
 	}
 	msg, err := ev.Message()
+	if errors.Is(err, event.ErrMalformed) || errors.Is(err, event.ErrUnknownType) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("fold environments: %w", err)
 	}
@@ -81,6 +86,13 @@ func (l *Ledger) update(id []byte, change func(*Known)) {
 	k := l.known[env]
 	change(&k)
 	l.known[env] = k
+	l.tell()
+}
+
+// tell wakes who waits. l.mu must be held.
+func (l *Ledger) tell() {
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 func (l *Ledger) end(key slotKey, accepted bool) {
@@ -88,8 +100,7 @@ func (l *Ledger) end(key slotKey, accepted bool) {
 		return
 	}
 	l.ended[key] = accepted
-	close(l.changed)
-	l.changed = make(chan struct{})
+	l.tell()
 }
 
 // Get is what the log holds of an attempt.
@@ -97,6 +108,23 @@ func (l *Ledger) Get(env uuid.UUID) Known {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[env]
+}
+
+// waitDesigned waits until the design of an attempt has been read, and returns its first record.
+func (l *Ledger) waitDesigned(ctx context.Context, env uuid.UUID) (*spadepb.EnvironmentDesigned, error) {
+	for {
+		l.mu.Lock()
+		designed, changed := l.known[env].Designed, l.changed
+		l.mu.Unlock()
+		if designed != nil {
+			return designed, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("read back the design of %s: %w", env, ctx.Err())
+		}
+	}
 }
 
 // WaitBefore waits until every lower slot of the iteration has ended and returns how many of them were accepted.
@@ -109,7 +137,7 @@ func (l *Ledger) WaitBefore(ctx context.Context, iteration, slot int32) (accepte
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return 0, fmt.Errorf("wait for slots below %d of iteration %d: %w", slot, iteration, ctx.Err())
+			return 0, fmt.Errorf("wait for slots below %d of iteration %d: %w", slot, iteration, context.Cause(ctx))
 		}
 	}
 }

@@ -2,7 +2,9 @@ package designer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -31,6 +33,17 @@ type processor struct {
 // later in the partition never hold up earlier ones.
 func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	work, ctx := errgroup.WithContext(ctx)
+	waiting, handBack := context.WithCancelCause(ctx)
+	defer p.whenEnding(waiting, handBack)()
+	var handed atomic.Bool
+	design := func(req *spadepb.DesignRequested) error {
+		err := handedBack(waiting, p.designer.design(ctx, waiting, req))
+		if errors.Is(err, bus.ErrHandedBack) {
+			handed.Store(true) // the slots that do not wait are let finish
+			return nil
+		}
+		return err
+	}
 	for _, ev := range b.Events {
 		if !topics.OfRun(ev.Key, p.designer.Run.ID) {
 			continue
@@ -45,13 +58,42 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 				work.Go(func() error { return p.designer.Poison.Event(ctx, ev, err) })
 				continue
 			}
-			work.Go(func() error { return p.designer.Design(ctx, req) })
+			work.Go(func() error { return design(req) })
 		}
 	}
 	if err := work.Wait(); err != nil {
 		return err
 	}
+	if handed.Load() {
+		return fmt.Errorf("designs of partition %d are unfinished: %w", b.Partition, bus.ErrHandedBack)
+	}
 	return p.claim.Commit(b.Topic, b.Next)
+}
+
+// whenEnding hands the partition back when it is about to be taken away: the lower slots that its slots wait for may lie in
+// partitions that nobody works on until the group has settled. stop ends the watching.
+func (p *processor) whenEnding(ctx context.Context, handBack context.CancelCauseFunc) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-p.claim.Ending():
+			handBack(bus.ErrHandedBack)
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		handBack(nil)
+		<-done
+	}
+}
+
+// handedBack gives an error the class of what ended the waiting. Another error that came at the same time comes again.
+func handedBack(waiting context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(waiting), bus.ErrHandedBack) {
+		return fmt.Errorf("%w: %w", bus.ErrHandedBack, err)
+	}
+	return err
 }
 
 // check refuses a request that the run cannot have made. It would wait for ever for lower slots that nobody asks for.

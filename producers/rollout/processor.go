@@ -47,6 +47,9 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		if d, ok := p.take(ev, msg); ok {
 			accepted := msg.(*spadepb.EnvironmentAccepted)
+			if p.player.Closed != nil && p.player.Closed(accepted.GetIteration()) {
+				continue // delivered again after a process was killed between its last append and its commit
+			}
 			work.Go(func() error { return p.player.Rollout(ctx, d.msg, accepted) })
 		}
 	}

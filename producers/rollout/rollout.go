@@ -38,7 +38,7 @@ type Workers interface {
 	Open(ctx context.Context, src gym.Source) (Worker, error)
 }
 
-// Settings is what a Player works with. All fields are required.
+// Settings is what a Player works with. All fields but Closed are required.
 type Settings struct {
 	Run     runs.Run
 	Log     producers.Appender
@@ -47,6 +47,8 @@ type Settings struct {
 	Workers Workers
 	Source  *observe.Source
 	Poison  *deadletter.Writer
+	// Closed reports whether an iteration is closed: all its episodes are in the log, and nobody needs them again. Nil: none is.
+	Closed func(iteration int32) bool
 }
 
 // Player plays the accepted environments of one run. It may be used concurrently.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -32,17 +33,16 @@ type brain struct {
 
 	train sync.Mutex // held while the plugin opens or trains: one of these at a time
 
-	// ready is closed once the plugin holds a version. Roles start before the leader has read where training stands, and
-	// what they ask waits until then.
-	ready     chan struct{}
-	readyOnce sync.Once
+	// find reads the update that led to an older version from the log. Nil: such a version cannot be had.
+	find func(ctx context.Context, version int64) (*spadepb.PolicyUpdated, error)
 
 	// versions is how many of the newest versions may be asked for: 1 on-policy, more with a policy lag.
 	versions int
 
-	mu     sync.Mutex // guards the following
-	plugin *host.Plugin
-	states []versionState // the newest versions, oldest first
+	mu      sync.Mutex // guards the following
+	plugin  *host.Plugin
+	states  []versionState // the newest versions, oldest first
+	changed chan struct{}  // closed and replaced when a version comes
 }
 
 // versionState is the state of one policy version.
@@ -54,11 +54,12 @@ type versionState struct {
 var (
 	_ policy.Generator = (*brain)(nil)
 	_ restorer         = (*brain)(nil)
+	_ adopter          = (*brain)(nil)
 )
 
 // launch starts the plugin, so that its name is known.
 func launch(ctx context.Context, command []string, log *slog.Logger) (*brain, error) {
-	b := &brain{command: command, log: log, ready: make(chan struct{})}
+	b := &brain{command: command, log: log, changed: make(chan struct{}), versions: 1}
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -96,29 +97,51 @@ func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
 			return err
 		}
 		b.keep(0, ck)
-		b.readyOnce.Do(func() { close(b.ready) })
 		out = update(p, plugins.Result{Version: 0, Checkpoint: ck, Roles: p.Info().Roles})
 		return nil
 	})
 	return out, err
 }
 
-// Restore opens the plugin at the versions that updates led to.
+// Adopt makes the plugin hold the version that an update of the log led to. Where this process trained the same version to
+// another state, the log's counts.
+func (b *brain) Adopt(ctx context.Context, u *spadepb.PolicyUpdated) error {
+	return b.Restore(ctx, []*spadepb.PolicyUpdated{u})
+}
+
+// Restore makes the plugin hold the versions that updates led to, given oldest first.
 func (b *brain) Restore(ctx context.Context, updates []*spadepb.PolicyUpdated) error {
 	b.train.Lock()
 	defer b.train.Unlock()
+	fresh := b.newest() < 0
 	for _, u := range updates {
+		if b.holds(u) {
+			continue
+		}
 		state, err := b.state(ctx, u)
 		if err != nil {
 			return err
 		}
+		if !fresh {
+			if err := b.retry(ctx, func(p *host.Plugin) error { return p.Load(ctx, u.GetPolicyTo(), state) }); err != nil {
+				return err
+			}
+		}
 		b.keep(u.GetPolicyTo(), state)
 	}
-	if err := b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) }); err != nil {
-		return err
+	if !fresh {
+		return nil
 	}
-	b.readyOnce.Do(func() { close(b.ready) })
-	return nil
+	return b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) })
+}
+
+// holds reports whether the state of an update is what the plugin has of its version.
+func (b *brain) holds(u *spadepb.PolicyUpdated) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.states, func(s versionState) bool {
+		return s.version == u.GetPolicyTo() && s.checkpoint.SHA256 == hex.EncodeToString(u.GetCheckpoint().GetSha256())
+	})
 }
 
 // state is the checkpoint of an update, from its event or from where large ones are kept.
@@ -161,20 +184,69 @@ func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (
 	return out, err
 }
 
-// Generate asks the plugin, once it holds a version.
+// Generate asks the plugin, once it holds the version. What is asked for is always in the log, or on its way there.
 func (b *brain) Generate(
 	ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt,
 ) (out []policy.Completion, err error) {
-	select {
-	case <-b.ready:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for the policy: %w", ctx.Err())
+	if err := b.await(ctx, version); err != nil {
+		return nil, err
 	}
-	err = b.retry(ctx, func(p *host.Plugin) error {
-		out, err = p.Generate(ctx, role, version, prompts)
+	for tries := 0; ; tries++ {
+		err = b.retry(ctx, func(p *host.Plugin) error {
+			out, err = p.Generate(ctx, role, version, prompts)
+			return err
+		})
+		// An old version is asked for by work that was delivered again, and may be let go of again while others load theirs.
+		if !errors.Is(err, policy.ErrVersionNotLoaded) || b.find == nil || tries == maxRestarts {
+			return out, err
+		}
+		if err := b.recall(ctx, version); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// await waits until the plugin has been given a version at least as new.
+func (b *brain) await(ctx context.Context, version int64) error {
+	for {
+		b.mu.Lock()
+		changed := b.changed
+		there := len(b.states) > 0 && b.states[len(b.states)-1].version >= version
+		b.mu.Unlock()
+		if there {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for policy version %d: %w", version, ctx.Err())
+		}
+	}
+}
+
+// recall loads a version that is not among the newest.
+func (b *brain) recall(ctx context.Context, version int64) error {
+	u, err := b.find(ctx, version)
+	if err != nil {
 		return err
-	})
-	return out, err
+	}
+	state, err := b.state(ctx, u)
+	if err != nil {
+		return err
+	}
+	b.train.Lock()
+	defer b.train.Unlock()
+	return b.retry(ctx, func(p *host.Plugin) error { return p.Load(ctx, version, state) })
+}
+
+// newest is the newest version that the plugin was given, -1 for none.
+func (b *brain) newest() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.states) == 0 {
+		return -1
+	}
+	return b.states[len(b.states)-1].version
 }
 
 // Shutdown ends the plugin.
@@ -192,11 +264,12 @@ func (b *brain) current() *host.Plugin {
 func (b *brain) keep(version int64, ck plugins.Checkpoint) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n := len(b.states); n > 0 && b.states[n-1].version == version {
-		b.states = b.states[:n-1]
-	}
+	b.states = slices.DeleteFunc(b.states, func(s versionState) bool { return s.version == version })
 	b.states = append(b.states, versionState{version, ck})
+	slices.SortFunc(b.states, func(a, b versionState) int { return cmp.Compare(a.version, b.version) })
 	b.states = b.states[max(0, len(b.states)-max(1, b.versions)):]
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
 func update(p *host.Plugin, r plugins.Result) trainer.Update {

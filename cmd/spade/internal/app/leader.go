@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -47,24 +46,13 @@ type leader struct {
 	evaluator *evaluator.Evaluator
 	asked     int64 // version after which training was last asked for; its update is on the way
 	evaluated map[int64]bool
-	began     time.Time
-
-	mu     sync.Mutex // guards the following
-	status coordinator.Status
-	phase  string
-	closed []closedIteration
-}
-
-// closedIteration is an iteration's summary and when it was seen.
-type closedIteration struct {
-	summary *spadepb.IterationClosed
-	at      time.Time
+	board     *board
 }
 
 // lead reads the run's log, from its beginning, and leads the run to its end. It returns nil once RunFinished is in the log.
 func (l *leader) lead(ctx context.Context) error {
 	l.asked, l.evaluated = -2, map[int64]bool{}
-	l.setPhase("reading the log")
+	l.board.setPhase("reading the log")
 	at, err := catchUp(ctx, l.bus, ledTopics(), l.run.Positions, l.add)
 	if err != nil {
 		return fmt.Errorf("read the run's log: %w", err)
@@ -72,25 +60,43 @@ func (l *leader) lead(ctx context.Context) error {
 	if l.coord.Finished() != nil {
 		return nil
 	}
-	if updates := l.trainer.Recent(int(l.run.Config.GetMaxPolicyLag()) + 1); len(updates) > 0 {
-		if err := l.learner.Restore(ctx, updates); err != nil {
-			return fmt.Errorf("restore policy version %d: %w", updates[len(updates)-1].GetPolicyTo(), err)
-		}
-	}
-	l.setPhase("running")
-	if err := l.step(ctx); err != nil {
+	if err := l.restore(ctx, l.trainer.Recent(int(l.run.Config.GetMaxPolicyLag())+1)); err != nil {
 		return err
+	}
+	l.board.setPhase("running")
+	if err := l.step(ctx); err != nil {
+		return unlessFinished(err)
 	}
 	err = l.bus.Follow(ctx, ledTopics(), at, func(ev event.Event) error {
 		if err := l.add(ev); err != nil {
 			return err
 		}
+		// What the log says a version is counts, whoever wrote it: another leader may have been faster.
+		if ev.Topic == topics.Policies {
+			if err := l.restore(ctx, l.trainer.Recent(1)); err != nil {
+				return err
+			}
+		}
 		return l.step(ctx)
 	})
+	return unlessFinished(err)
+}
+
+func unlessFinished(err error) error {
 	if errors.Is(err, errFinished) {
 		return nil
 	}
 	return err
+}
+
+func (l *leader) restore(ctx context.Context, updates []*spadepb.PolicyUpdated) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	if err := l.learner.Restore(ctx, updates); err != nil {
+		return fmt.Errorf("restore policy version %d: %w", updates[len(updates)-1].GetPolicyTo(), err)
+	}
+	return nil
 }
 
 // add folds one event; those of other runs and malformed ones, which the sinks dead-letter, are passed over.
@@ -115,12 +121,7 @@ func (l *leader) addMessage(msg proto.Message) error {
 		return err
 	}
 	l.trainer.Add(msg)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if m, ok := msg.(*spadepb.IterationClosed); ok {
-		l.closed = append(l.closed, closedIteration{m, time.Now()})
-	}
-	l.status = l.coord.Status()
+	l.board.setStatus(l.coord.Status())
 	return nil
 }
 
@@ -171,8 +172,8 @@ func (l *leader) evaluate(ctx context.Context) error {
 	if version < 0 || l.evaluated[version] || !l.coord.NeedsEvaluation(version) {
 		return nil
 	}
-	l.setPhase("evaluating")
-	defer l.setPhase("running")
+	l.board.setPhase("evaluating")
+	defer l.board.setPhase("running")
 	if err := l.evaluator.Evaluate(ctx, version, l.coord.AcceptedBefore(int(version))); err != nil {
 		return err
 	}
@@ -180,17 +181,29 @@ func (l *leader) evaluate(ctx context.Context) error {
 	return nil
 }
 
-func (l *leader) setPhase(phase string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.phase = phase
+// board is where a process's leader, if it leads, shows how far the run is.
+type board struct {
+	mu     sync.Mutex // guards the following
+	status coordinator.Status
+	phase  string
 }
 
-// look is what a progress view shows.
-func (l *leader) look() (coordinator.Status, string, []closedIteration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.status, l.phase, l.closed
+func (b *board) setStatus(s coordinator.Status) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.status = s
+}
+
+func (b *board) setPhase(phase string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.phase = phase
+}
+
+func (b *board) look() (coordinator.Status, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.status, b.phase
 }
 
 // catchUp folds everything that the topics hold now, beginning at from, and returns where it ended.

@@ -19,7 +19,7 @@ import (
 func TestALeaderPassesOverWhatTheRunCannotHaveWritten(t *testing.T) {
 	run := runs.Run{ID: ids.Run("led"), Config: &spadepb.SemanticConfig{Iterations: 1, Designs: 2}}
 	l := &leader{
-		run: run, coord: coordinator.New(coordinator.Settings{Run: run, Source: observe.NewSource("test")}),
+		run: run, board: &board{}, coord: coordinator.New(coordinator.Settings{Run: run, Source: observe.NewSource("test")}),
 		trainer: trainer.New(trainer.Settings{Run: run, Source: observe.NewSource("test"), Allocator: memory.NewGoAllocator()}),
 	}
 	must(t, l.addMessage(&spadepb.PolicyUpdated{RunId: run.ID[:], PolicyFrom: -1}))

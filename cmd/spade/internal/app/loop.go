@@ -47,27 +47,61 @@ func (s *Services) RunLoop(
 	if err != nil {
 		return Summary{}, err
 	}
-	command, err := pluginCommand(l.Plugin.Command)
-	if err != nil {
-		return Summary{}, err
-	}
-	b, err := launch(ctx, command, s.Log)
+	b, err := s.launch(ctx, l)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer func() { err = errors.Join(err, b.Shutdown(context.WithoutCancel(ctx))) }()
+	run, resumed, err := openRun(ctx, s.Bus, s.spec(l, b, documents, suites, fixed), s.deployment, s.tier)
+	if err != nil {
+		return Summary{}, err
+	}
+	c := newCrew(s, run)
+	c.pool, c.pooled, c.tasks = s.Pool, fixed.Environments, tasks
+	c.use(b)
+	return c.Run(ctx, resumed, view)
+}
+
+// Submit opens the run that the configuration describes, for workers to work on, and returns it. A run that is there
+// already is left as it is.
+func (s *Services) Submit(
+	ctx context.Context, l config.Loaded, ingesting func(corpus.Progress),
+) (run runs.Run, there bool, err error) {
+	fixed, documents, err := s.designs(ctx, l, ingesting)
+	if err != nil {
+		return run, false, err
+	}
+	_, suites, err := LoadTasks(l.Run.Suites)
+	if err != nil {
+		return run, false, err
+	}
+	b, err := s.launch(ctx, l)
+	if err != nil {
+		return run, false, err
+	}
+	defer func() { err = errors.Join(err, b.Shutdown(context.WithoutCancel(ctx))) }()
+	return openRun(ctx, s.Bus, s.spec(l, b, documents, suites, fixed), s.deployment, "")
+}
+
+// launch starts the configured plugin.
+func (s *Services) launch(ctx context.Context, l config.Loaded) (*brain, error) {
+	command, err := pluginCommand(l.Plugin.Command)
+	if err != nil {
+		return nil, err
+	}
+	return launch(ctx, command, s.Log)
+}
+
+// spec is the run that the configuration describes.
+func (s *Services) spec(l config.Loaded, b *brain, documents []uuid.UUID, suites []string, fixed FixedPool) runs.Spec {
 	name, version := b.Name()
-	spec := runs.Spec{
+	return runs.Spec{
 		Name: l.Run.Name, Seed: l.Run.Seed, Documents: documents,
 		Config: l.Semantic(config.Resolved{
 			EmbeddingModel: s.Embedder.Model(), EmbeddingDim: s.Embedder.Dim(),
 			Plugin: name, PluginVersion: version, Suites: suites, Pool: fixed.Pin,
 		}),
 	}
-	b.config = spec.Config.GetPluginConfigJson()
-	b.load = s.loadCheckpoint
-	b.versions = l.Run.MaxPolicyLag + 1
-	return s.Run(ctx, spec, tasks, fixed.Environments, b, view)
 }
 
 // designs is what a run's environments come from: a fixed pool, or the documents that the designer is grounded in.

@@ -6,17 +6,47 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/seed256f7767/spade/consumers/scorer"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/observe"
-	"github.com/seed256f7767/spade/internal/runs"
-	"github.com/seed256f7767/spade/producers/designer"
-	"github.com/seed256f7767/spade/producers/rollout"
-	"github.com/seed256f7767/spade/schemas/topics"
 )
+
+// Role is one part of the work, which any number of processes may do.
+type Role string
+
+// The roles. Those of a run share its work by consumer groups of the run; memory and warehouse project every run.
+const (
+	RoleDesigner  Role = "designer"  // answers design requests
+	RoleRollout   Role = "rollout"   // plays accepted environments
+	RoleScorer    Role = "scorer"    // estimates regrets and pays designers
+	RoleTrainer   Role = "trainer"   // leads the run: one is elected, the others stand by
+	RolePolicy    Role = "policy"    // answers designer and rollout in other processes
+	RoleMemory    Role = "memory"    // projects documents and environments into the vector store
+	RoleWarehouse Role = "warehouse" // projects the log into the warehouse
+)
+
+// Roles lists all roles.
+func Roles() []Role {
+	return []Role{RoleDesigner, RoleRollout, RoleScorer, RoleTrainer, RoleMemory, RoleWarehouse, RolePolicy}
+}
+
+// allRoles are what one process plays that runs a run by itself.
+func allRoles() []Role {
+	return []Role{RoleDesigner, RoleRollout, RoleScorer, RoleTrainer, RoleMemory, RoleWarehouse}
+}
+
+// plays reports whether the role runs the code of environments.
+func (r Role) plays() bool { return r == RoleDesigner || r == RoleRollout || r == RoleTrainer }
+
+// asks reports whether the role asks the policy.
+func (r Role) asks() bool { return r == RoleDesigner || r == RoleRollout }
+
+// remembers reports whether the role asks the memory: the leader does for the overlap of held-out tasks.
+func (r Role) remembers() bool { return r == RoleDesigner || r == RoleTrainer || r == RoleMemory }
+
+// projects reports whether the role is a projection of the whole log.
+func (r Role) projects() bool { return r == RoleMemory || r == RoleWarehouse }
 
 // group is the name of a role's consumer group in a run.
 func group(role string, run uuid.UUID) string {
@@ -35,38 +65,6 @@ func Working(log *bus.Client) func(ctx context.Context, run uuid.UUID) (bool, er
 // poison is where a role keeps what it cannot decode.
 func (s *Services) poison(role string) *deadletter.Writer {
 	return &deadletter.Writer{Log: s.Bus, Source: observe.NewSource(role), Consumer: role}
-}
-
-// startRoles starts the roles that work on a run's environments. They end with ctx.
-func (s *Services) startRoles(ctx context.Context, work *errgroup.Group, run runs.Run, p *players) error {
-	ledger := designer.NewLedger(run.ID)
-	environments := []string{topics.Environments}
-	at, err := catchUp(ctx, s.Bus, environments, run.Positions, ledger.Add)
-	if err != nil {
-		return fmt.Errorf("read designs: %w", err)
-	}
-	work.Go(func() error {
-		return ended(ctx, "follow designs", s.Bus.Follow(ctx, environments, at, ledger.Add))
-	})
-	d := designer.New(ledger, designer.Settings{
-		Run: run, Log: s.Bus, Policy: p.generator, Model: p.model, Gate: p.gate,
-		Memory: p.memory, Documents: p.documents, Source: observe.NewSource("designer"), Poison: s.poison("designer"),
-		Pool: p.pool,
-	})
-	r := rollout.New(rollout.Settings{
-		Run: run, Log: s.Bus, Policy: p.generator, Model: p.model, Workers: rolloutWorkers{s.Pool},
-		Source: observe.NewSource("rollout"), Poison: s.poison("rollout"),
-	})
-	score := scorer.Handler(run, observe.NewSource("scorer"), s.Bus, s.poison("scorer"))
-	consume := func(role string, names []string, h bus.Handler) {
-		work.Go(func() error {
-			return ended(ctx, role, s.Bus.Consume(ctx, group(role, run.ID), names, run.Positions, h))
-		})
-	}
-	consume("designer", []string{topics.Work}, d.Handler())
-	consume("rollout", environments, r.Handler())
-	consume("scorer", []string{topics.Environments, topics.Rollouts}, score)
-	return nil
 }
 
 // ended turns the end of a role into an error unless it was asked to end.

@@ -28,12 +28,23 @@ func (s *Services) StartSinks(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopSinks = stop
 	s.sinks, running = errgroup.WithContext(running)
-	s.sinks.Go(func() error {
-		return ended(running, "memory", s.Bus.Consume(running, s.memory.Group(), memory.Topics(), nil, s.memory.Handler()))
-	})
+	s.sinks.Go(func() error { return s.projectMemory(running) })
 	s.sinks.Go(func() error { return ended(running, "warehouse", s.sink.Run(running)) })
 	s.sinksContext = running
 	return nil
+}
+
+// projectMemory projects the log into the memory, which must be open, until ctx ends.
+func (s *Services) projectMemory(ctx context.Context) error {
+	return ended(ctx, "memory", s.Bus.Consume(ctx, s.memory.Group(), memory.Topics(), nil, s.memory.Handler()))
+}
+
+// projectWarehouse projects the log into the warehouse until ctx ends.
+func (s *Services) projectWarehouse(ctx context.Context) error {
+	if err := s.openWarehouse(ctx); err != nil {
+		return err
+	}
+	return ended(ctx, "warehouse", s.sink.Run(ctx))
 }
 
 func (s *Services) openMemory(ctx context.Context) error {

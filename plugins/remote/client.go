@@ -1,0 +1,138 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/seed256f7767/spade/internal/policy"
+	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/plugins"
+	"github.com/seed256f7767/spade/plugins/internal/generation"
+	"github.com/seed256f7767/spade/plugins/pluginpb"
+)
+
+// ErrRefused: the policy worker refused the token.
+var ErrRefused = errors.New("policy worker refused the token")
+
+// ClientConfig is what a user writes.
+type ClientConfig struct {
+	// Addr is the host:port of a Server. Required.
+	Addr string
+	// Token is what the server was given.
+	Token secret.Text
+	// CAFile holds the certificates that the server is trusted by. Empty: no TLS.
+	CAFile string
+}
+
+// Client asks a Server for one run. It may be used concurrently; Close ends it.
+type Client struct {
+	conn *grpc.ClientConn
+	rpc  pluginpb.TrainerClient
+	md   metadata.MD
+	addr string
+	log  *slog.Logger
+}
+
+var _ policy.Generator = (*Client)(nil)
+
+// Dial prepares the connection, which is made when it is first needed.
+func Dial(cfg ClientConfig, run uuid.UUID, log *slog.Logger) (*Client, error) {
+	creds, err := cfg.credentials()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := grpc.NewClient(
+		cfg.Addr, grpc.WithTransportCredentials(creds),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(plugins.MaxMessageBytes), grpc.MaxCallSendMsgSize(plugins.MaxMessageBytes)),
+		// A server that went away without a word is noticed within seconds, also while it owes an answer.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("policy worker %s: %w", cfg.Addr, err)
+	}
+	md := metadata.Pairs(runKey, run.String())
+	if !cfg.Token.IsZero() {
+		md.Set(tokenKey, bearer+cfg.Token.Reveal())
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Client{conn: conn, rpc: pluginpb.NewTrainerClient(conn), md: md, addr: cfg.Addr, log: log}, nil
+}
+
+func (c ClientConfig) credentials() (credentials.TransportCredentials, error) {
+	if c.CAFile == "" {
+		return insecure.NewCredentials(), nil
+	}
+	pem, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the policy worker's CA file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("policy worker's CA file %s holds no certificate", c.CAFile)
+	}
+	return credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}), nil
+}
+
+// Generate has the prompts answered. A server that is away, or does not serve the run yet, is waited for until ctx ends:
+// an answer does not depend on when it is given.
+func (c *Client) Generate(ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt) ([]policy.Completion, error) {
+	call := metadata.NewOutgoingContext(ctx, c.md)
+	warned := false
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		out, err := generation.Ask(call, c.rpc, c.class, role, version, prompts)
+		pause, again := later(err, wait)
+		if !again {
+			return out, err
+		}
+		if !warned {
+			warned = true
+			c.log.Warn("policy worker does not answer, waiting for it", "addr", c.addr, "error", err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("ask policy worker %s: %w: %w", c.addr, ctx.Err(), err)
+		}
+	}
+}
+
+// errAway: the server cannot be reached, or went away while it owed an answer.
+var errAway = errors.New("policy worker is away")
+
+func (c *Client) class(err error) error {
+	switch status.Code(err) {
+	case codes.Unavailable:
+		return fmt.Errorf("%w: %s: %w", errAway, c.addr, err)
+	case codes.Unauthenticated:
+		return fmt.Errorf("%w: %s: set policy.token (SPADE_POLICY_TOKEN) as it has it", ErrRefused, c.addr)
+	}
+	return plugins.FromStatus(err)
+}
+
+// later reports whether an error goes away by itself, and when to look.
+func later(err error, wait time.Duration) (time.Duration, bool) {
+	if retry, ok := errors.AsType[*plugins.RetryAfterError](err); ok {
+		return max(retry.After, 10*time.Millisecond), true
+	}
+	return wait, errors.Is(err, errAway)
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
