@@ -112,7 +112,7 @@ func TestAnOversizeEventIsRefusedAloneAndNamed(t *testing.T) {
 }
 
 func TestBatchesAreCutByBytes(t *testing.T) {
-	b := bustest.Start(t)
+	b := bustest.Open(t)
 	c := b.Client(t)
 	small := topics.Topic{
 		Name: topic, Partitions: 1,
@@ -135,7 +135,7 @@ func TestBatchesAreCutByBytes(t *testing.T) {
 }
 
 func TestRetriesKeepTheOrderOfAKeyAndLoseNothing(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	faults := b.Cluster().Fault(
 		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotLeaderForPartition, Count: 5},
 		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut, Count: 5},
@@ -159,7 +159,7 @@ func TestRetriesKeepTheOrderOfAKeyAndLoseNothing(t *testing.T) {
 }
 
 func TestConcurrentAppendsKeepTheOrderOfEachCaller(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	b.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotLeaderForPartition, Count: 20})
 	var wg sync.WaitGroup
 	for w := range 8 {
@@ -181,7 +181,7 @@ func TestConcurrentAppendsKeepTheOrderOfEachCaller(t *testing.T) {
 }
 
 func TestACutConnectionIsRetried(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	cuts := 0
 	b.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		if cuts++; cuts <= 6 {
@@ -198,7 +198,7 @@ func TestACutConnectionIsRetried(t *testing.T) {
 }
 
 func TestABrokerThatRestartsLosesNothing(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	var all []event.Event
 	done := make(chan struct{})
 	go func() {
@@ -244,7 +244,7 @@ func TestAClientMayStartBeforeItsBroker(t *testing.T) {
 }
 
 func TestABrokerThatIsGoneIsNamed(t *testing.T) {
-	b, warm := setup(t)
+	b, warm := embedded(t)
 	cfg := b.Config()
 	cfg.DeliveryTimeout = 200 * time.Millisecond
 	c := b.ClientWith(t, cfg, bus.Settings{})
@@ -267,7 +267,7 @@ func TestABrokerThatIsGoneIsNamed(t *testing.T) {
 }
 
 func TestAFullDiskIsNamed(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	faults := b.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.UnknownServerError, Count: -1})
 	defer faults.Remove()
 	err := c.Append(t.Context(), newEvent(topic, "k", "a"))
@@ -277,7 +277,7 @@ func TestAFullDiskIsNamed(t *testing.T) {
 }
 
 func TestAWrongPasswordIsRefusedAtOnceAndNotPrinted(t *testing.T) {
-	b := bustest.Start(t)
+	b := bustest.Open(t)
 	cfg := b.Config()
 	const canary = "canary-77e1"
 	cfg.Password = secret.New(canary)
@@ -295,7 +295,7 @@ func TestAWrongPasswordIsRefusedAtOnceAndNotPrinted(t *testing.T) {
 }
 
 func TestATopicThatDoesNotExistIsNamed(t *testing.T) {
-	b := bustest.Start(t)
+	b := bustest.Open(t)
 	err := b.Client(t).Append(t.Context(), newEvent(topic, "k", "a"))
 	if !errors.Is(err, bus.ErrNoTopic) || !strings.Contains(err.Error(), topic) {
 		t.Fatalf("got %v", err)
@@ -315,7 +315,7 @@ func stall(t *testing.T, b *bustest.Broker) (resume func()) {
 }
 
 func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
-	b, warm := setup(t)
+	b, warm := embedded(t)
 	cfg := b.Config()
 	cfg.BatchBytes, cfg.InFlightBytes = 8<<10, 16<<10
 	c := b.ClientWith(t, cfg, bus.Settings{})
@@ -353,7 +353,7 @@ func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
 }
 
 func TestCloseEndsWhatIsInFlight(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	appendAll(t, c, newEvent(topic, "k", "a"))
 	resume := stall(t, b)
 	defer resume()

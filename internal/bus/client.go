@@ -62,7 +62,7 @@ func New(cfg Config, set Settings) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	certs, err := cfg.TLS.config()
+	certs, err := cfg.TLS.Load()
 	if err != nil {
 		return nil, err
 	}

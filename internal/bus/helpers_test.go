@@ -21,13 +21,28 @@ const (
 	testPartitions = 3
 )
 
-// setup starts a broker with the whole catalogue and a client.
-func setup(t *testing.T) (*bustest.Broker, *bus.Client) {
+// setup opens a log with the whole catalogue and a client.
+func setup(t *testing.T) (*bustest.Log, *bus.Client) {
+	t.Helper()
+	l := bustest.Open(t)
+	c := l.Client(t)
+	ensure(t, c)
+	return l, c
+}
+
+// embedded is setup for what only the embedded broker can be made to do.
+func embedded(t *testing.T) (*bustest.Broker, *bus.Client) {
 	t.Helper()
 	b := bustest.Start(t)
 	c := b.Client(t)
 	ensure(t, c)
 	return b, c
+}
+
+// cluster is a bustest.Log or a bustest.Broker.
+type cluster interface {
+	Config() bus.Config
+	ClientWith(tb testing.TB, cfg bus.Config, set bus.Settings) *bus.Client
 }
 
 func ensure(t *testing.T, c *bus.Client) {

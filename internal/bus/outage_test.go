@@ -11,7 +11,7 @@ import (
 // A broker that goes away takes every partition of a group with it: that is one event, not one a partition and retry.
 func TestAnOutageIsReportedOnce(t *testing.T) {
 	const down, up = "kafka group is interrupted", "kafka group works again"
-	b, c := setup(t)
+	b, c := embedded(t)
 	watcher, log := logging(t, b)
 	var r recorder
 	stop := consume(t, watcher, &r, nil, topic)

@@ -11,29 +11,29 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
-// franz is another Kafka client, to write what the bus never writes.
-func franz(t *testing.T, b *bustest.Broker, opts ...kgo.Opt) *kgo.Client {
-	t.Helper()
-	cfg := b.Config()
-	auth := scram.Auth{User: cfg.User, Pass: cfg.Password.Reveal()}
-	cl, err := kgo.NewClient(append(opts,
-		kgo.SeedBrokers(cfg.Brokers...), kgo.SASL(auth.AsSha256Mechanism()), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cl.Close)
-	return cl
+// foreign is another Kafka client, to write what the bus never writes.
+type foreign struct {
+	*kgo.Client
+	prefix string
 }
 
-func put(t *testing.T, cl *kgo.Client, recs ...*kgo.Record) {
+func franz(t *testing.T, b cluster, opts ...kgo.Opt) foreign {
 	t.Helper()
+	cfg := b.Config()
+	return foreign{bustest.Franz(t, cfg, append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...), cfg.Prefix}
+}
+
+func put(t *testing.T, cl foreign, recs ...*kgo.Record) {
+	t.Helper()
+	for _, r := range recs {
+		r.Topic = cl.prefix + r.Topic
+	}
 	if err := cl.ProduceSync(t.Context(), recs...).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestReadReturnsTheErrorOfItsFunction(t *testing.T) {
 }
 
 func TestReadSurvivesFaults(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	evs := newEvents(topic, "a", 1000)
 	appendAll(t, c, evs...)
 	faults := b.Cluster().Fault(
@@ -159,7 +159,7 @@ func TestReadPassesForeignRecords(t *testing.T) {
 }
 
 func TestFollowGoesOnThroughARestart(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	appendAll(t, c, newEvents(topic, "a", 50)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -211,7 +211,7 @@ func TestFollowBeginsWhereItIsTold(t *testing.T) {
 
 // A broker that answers fetches with nothing although there is something.
 func TestAStalledPartitionIsNoticed(t *testing.T) {
-	b, _ := setup(t)
+	b, _ := embedded(t)
 	cfg := b.Config()
 	cfg.StallTimeout = 50 * time.Millisecond
 	c := b.ClientWith(t, cfg, bus.Settings{})

@@ -15,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/seed256f7767/spade/internal/bus"
-	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -46,7 +45,7 @@ func (l *logged) String() string {
 }
 
 // logging opens a client whose log the test reads.
-func logging(t *testing.T, b *bustest.Broker) (*bus.Client, *logged) {
+func logging(t *testing.T, b cluster) (*bus.Client, *logged) {
 	t.Helper()
 	log := &logged{}
 	return b.ClientWith(t, b.Config(), bus.Settings{Logger: slog.New(slog.NewTextHandler(log, nil))}), log
@@ -73,7 +72,7 @@ func follow(t *testing.T, c *bus.Client, from bus.Positions) (seen func() []even
 
 // A log that lost records, as in a power cut, ends before what readers have reached. They go on from its end.
 func TestReadersFollowALogThatLostRecords(t *testing.T) {
-	b, c := setup(t)
+	b, c := embedded(t)
 	watcher, log := logging(t, b)
 	appendAll(t, c, newEvents(topic, "kept", 50)...)
 	forget := b.Keep(t)
@@ -120,20 +119,21 @@ func TestACommitAfterTheEndIsTakenBack(t *testing.T) {
 }
 
 // commitAt commits an offset for every partition of the group.
-func commitAt(t *testing.T, b *bustest.Broker, offset int64) {
+func commitAt(t *testing.T, b cluster, offset int64) {
 	t.Helper()
+	// Later versions name topics by their id.
+	cl := franz(t, b, kgo.MaxVersions(kversion.V3_0_0()))
 	req := kmsg.NewPtrOffsetCommitRequest()
-	req.Group, req.Generation = group, -1
+	req.Group, req.Generation = cl.prefix+group, -1
 	rt := kmsg.NewOffsetCommitRequestTopic()
-	rt.Topic = topic
+	rt.Topic = cl.prefix + topic
 	for p := range int32(testPartitions) {
 		rp := kmsg.NewOffsetCommitRequestTopicPartition()
 		rp.Partition, rp.Offset = p, offset
 		rt.Partitions = append(rt.Partitions, rp)
 	}
 	req.Topics = append(req.Topics, rt)
-	// Later versions name topics by their id.
-	res, err := req.RequestWith(t.Context(), franz(t, b, kgo.MaxVersions(kversion.V3_0_0())))
+	res, err := req.RequestWith(t.Context(), cl.Client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,16 +148,18 @@ func commitAt(t *testing.T, b *bustest.Broker, offset int64) {
 func TestAPositionBeforeTheBeginningIsAnError(t *testing.T) {
 	b, c := setup(t)
 	appendAll(t, c, newEvents(topic, "a", 90)...)
+	cl := franz(t, b)
 	cut := kmsg.NewPtrDeleteRecordsRequest()
+	cut.TimeoutMillis = 10_000
 	rt := kmsg.NewDeleteRecordsRequestTopic()
-	rt.Topic = topic
+	rt.Topic = cl.prefix + topic
 	for p := range int32(testPartitions) {
 		rp := kmsg.NewDeleteRecordsRequestTopicPartition()
 		rp.Partition, rp.Offset = p, 5
 		rt.Partitions = append(rt.Partitions, rp)
 	}
 	cut.Topics = append(cut.Topics, rt)
-	if _, err := cut.RequestWith(t.Context(), franz(t, b)); err != nil {
+	if _, err := cut.RequestWith(t.Context(), cl.Client); err != nil {
 		t.Fatal(err)
 	}
 	from := bus.Positions{topic: {0: 1, 1: 1, 2: 1}}

@@ -27,8 +27,8 @@ func (c Config) mechanism() (sasl.Mechanism, error) {
 	}
 }
 
-// config loads the certificates; nil means plain text.
-func (t TLS) config() (*tls.Config, error) {
+// Load reads the certificates; nil means plain text.
+func (t TLS) Load() (*tls.Config, error) {
 	if !t.Enabled {
 		return nil, nil
 	}

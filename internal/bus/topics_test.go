@@ -16,7 +16,7 @@ import (
 )
 
 func TestTopicsAreCreatedOnceAndThenChecked(t *testing.T) {
-	b := bustest.Start(t)
+	b := bustest.Open(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		c := b.Client(t)
@@ -28,22 +28,22 @@ func TestTopicsAreCreatedOnceAndThenChecked(t *testing.T) {
 	}
 	wg.Wait()
 	for _, want := range topics.All(testPartitions) {
-		info := b.Cluster().TopicInfo(want.Name)
-		if info == nil || len(b.Cluster().PartitionInfos(want.Name)) != want.Partitions {
-			t.Errorf("topic %s is %+v", want.Name, info)
+		ends, err := b.Client(t).HighWatermarks(t.Context(), want.Name)
+		if err != nil || len(ends) != want.Partitions {
+			t.Errorf("topic %s has %d partitions, %v", want.Name, len(ends), err)
 		}
 	}
 }
 
 func TestDifferencesOfATopicAreAllNamed(t *testing.T) {
-	b := bustest.Start(t)
-	err := b.Cluster().CreateTopic(topics.Runs, 4, map[string]string{
+	b := bustest.Open(t)
+	other := topics.Topic{Name: topics.Runs, Partitions: 4, Settings: map[string]string{
 		"retention.ms": "1000", "max.message.bytes": "1000", "cleanup.policy": "delete",
-	})
-	if err != nil {
+	}}
+	if err := b.Client(t).EnsureTopics(t.Context(), []topics.Topic{other}); err != nil {
 		t.Fatal(err)
 	}
-	err = b.Client(t).EnsureTopics(t.Context(), topics.All(testPartitions))
+	err := b.Client(t).EnsureTopics(t.Context(), topics.All(testPartitions))
 	var mismatch *bus.MismatchError
 	if !errors.As(err, &mismatch) {
 		t.Fatalf("got %v", err)

@@ -1,6 +1,7 @@
-// Package bustest gives tests a real broker: the embedded Kafka, with a client.
+// Package bustest gives tests a log.
 //
-// Begin at Start.
+// Begin at Open, which takes the cluster that SPADE_KAFKA_BROKERS names, under a prefix that nobody else has, and the embedded
+// Kafka where it names none. Start is always the embedded Kafka: tests that stop it, or inject faults, need that one.
 package bustest
 
 import (
@@ -24,8 +25,14 @@ const (
 
 // Broker is a running embedded Kafka.
 type Broker struct {
+	Log
 	*kafka.Server
 	cfg kafka.Config
+}
+
+// Log is a cluster as a client reaches it.
+type Log struct {
+	cfg bus.Config
 }
 
 // Start runs a broker on a fresh folder until the test ends.
@@ -49,6 +56,9 @@ func (b *Broker) start(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	b.Server, b.cfg.Addr = s, s.Addr()
+	b.Log = Log{times(bus.Config{
+		Brokers: []string{s.Addr()}, Mechanism: kafka.Mechanism, User: user, Password: secret.New(password),
+	}, 3*time.Second)}
 }
 
 // Stop ends the broker; Restart brings it back.
@@ -85,24 +95,25 @@ func (b *Broker) Keep(tb testing.TB) (forget func()) {
 	}
 }
 
-// Config is a client's configuration for the broker, with times that suit tests.
-func (b *Broker) Config() bus.Config {
-	return bus.Config{
-		Brokers: []string{b.cfg.Addr}, Mechanism: kafka.Mechanism, User: user, Password: secret.New(password),
-		SessionTimeout: 3 * time.Second, Heartbeat: 50 * time.Millisecond, FetchWait: 200 * time.Millisecond,
-		IdleInterval: 10 * time.Millisecond,
-	}
+// Config is a client's configuration for the log, with times that suit tests.
+func (l *Log) Config() bus.Config { return l.cfg }
+
+// times makes a configuration one for tests.
+func times(cfg bus.Config, session time.Duration) bus.Config {
+	cfg.SessionTimeout, cfg.Heartbeat, cfg.FetchWait = session, 50*time.Millisecond, 200*time.Millisecond
+	cfg.IdleInterval = 10 * time.Millisecond
+	return cfg
 }
 
 // Client opens a client that is closed when the test ends.
-func (b *Broker) Client(tb testing.TB) *bus.Client {
+func (l *Log) Client(tb testing.TB) *bus.Client {
 	tb.Helper()
-	return b.ClientWith(tb, b.Config(), bus.Settings{})
+	return l.ClientWith(tb, l.Config(), bus.Settings{})
 }
 
 // ClientWith is Client with a configuration and settings of the test's own. Without a check of the test's own, events are
 // not checked: tests of transport move what is no run's.
-func (b *Broker) ClientWith(tb testing.TB, cfg bus.Config, set bus.Settings) *bus.Client {
+func (l *Log) ClientWith(tb testing.TB, cfg bus.Config, set bus.Settings) *bus.Client {
 	tb.Helper()
 	if set.Check == nil {
 		set.Check = func(event.Event) error { return nil }
