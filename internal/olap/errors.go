@@ -3,9 +3,15 @@ package olap
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/seed256f7767/spade/internal/trust"
 )
+
+// ErrLogin: the server refuses user or password.
+var ErrLogin = errors.New("login refused")
 
 // Codes of the server's errors that the program reacts to.
 const (
@@ -30,12 +36,12 @@ func Code(err error) int {
 // Transient reports whether the same statement may succeed later: no answer came, or the server is busy, short of room or
 // going down. When no answer came the statement may have been executed.
 func Transient(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) || trust.Is(err) || errors.Is(err, trust.ErrRedirect) {
 		return false
 	}
 	switch Code(err) {
 	case 0:
-		return true
+		return !final(err)
 	case 159, // TIMEOUT_EXCEEDED
 		202,      // TOO_MANY_SIMULTANEOUS_QUERIES
 		203,      // NO_FREE_CONNECTION
@@ -50,4 +56,25 @@ func Transient(err error) bool {
 		return true
 	}
 	return false
+}
+
+// final reports an answer over HTTP that is not the warehouse's own and will be the same next time: of a proxy that wants a
+// login, or of a server that is something else.
+func final(err error) bool {
+	e, ok := errors.AsType[*clickhouse.HTTPError](err)
+	return ok && e.StatusCode >= 400 && e.StatusCode < 500 &&
+		e.StatusCode != http.StatusRequestTimeout && e.StatusCode != http.StatusTooManyRequests
+}
+
+// refused reports that the server, or a proxy before it, does not take user and password.
+func refused(err error) bool {
+	switch Code(err) {
+	case 192, // UNKNOWN_USER
+		193, // WRONG_PASSWORD
+		194, // REQUIRED_PASSWORD
+		516: // AUTHENTICATION_FAILED
+		return true
+	}
+	e, ok := errors.AsType[*clickhouse.HTTPError](err)
+	return ok && (e.StatusCode == http.StatusUnauthorized || e.StatusCode == http.StatusProxyAuthRequired)
 }

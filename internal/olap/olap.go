@@ -2,7 +2,6 @@ package olap
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
@@ -21,6 +20,8 @@ type Config struct {
 	// User and Password log in. Empty: the server's default user.
 	User     string
 	Password secret.Text
+	// CAFile holds the certificates to trust of an https:// server, in PEM. Empty: the system's.
+	CAFile string
 	// Database is where names without one are looked up. Empty: "default", which always exists.
 	Database string
 	// Connections bounds how many statements run at once. Zero: 16.
@@ -38,7 +39,7 @@ const (
 // Conn is a pool of connections. It may be used concurrently and must be closed.
 type Conn = driver.Conn
 
-// Open makes a pool. It does not connect; see Ready.
+// Open makes a pool. It does not connect; see Ready. An https:// server is only spoken to when its certificate holds.
 func Open(cfg Config) (Conn, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -58,8 +59,8 @@ func Open(cfg Config) (Conn, error) {
 		ConnMaxLifetime:  time.Hour,
 		ConnOpenStrategy: clickhouse.ConnOpenInOrder,
 	}
-	if u.Scheme == "https" {
-		options.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}
+	if err := secure(options, cfg, u); err != nil {
+		return nil, err
 	}
 	conn, err := clickhouse.Open(options)
 	if err != nil {
@@ -74,6 +75,9 @@ func Ready(ctx context.Context, conn Conn) error {
 		err := conn.Ping(ctx)
 		if err == nil {
 			return nil
+		}
+		if refused(err) {
+			return fmt.Errorf("clickhouse: %w: check clickhouse.user and clickhouse.password: %w", ErrLogin, err)
 		}
 		if !Transient(err) {
 			return fmt.Errorf("clickhouse: %w", err)
