@@ -19,23 +19,28 @@ import (
 )
 
 func newRun(c *cli) *cobra.Command {
-	var asJSON bool
+	var asJSON, submit bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the self-play loop",
 		Long: `Designs environments, plays them with and without their hints, scores them and trains, iteration by
 iteration. A run of the same name and settings is taken up where the log says it stands; a finished one
 prints its summary again. With --designer fixed:POOL it plays what spade env import brought in instead of
-designing. Progress is live on a terminal and plain lines in a pipe.`,
+designing. Progress is live on a terminal and plain lines in a pipe. Other processes may work on the same run:
+spade worker, or the same command again. With --submit it only opens the run, for workers to work on.`,
 		Example: `  spade run --corpus examples/corpus
   spade run --name first --seed 7 --iterations 5 --designs 4
   spade run --designer fixed:gymnasium
-  spade run --json | tail -n 1 | jq .log_digest`,
+  spade run --json | tail -n 1 | jq .log_digest
+  spade run --submit --name big --iterations 100 --corpus examples/corpus`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, _, err := c.load(cmd)
 			if err != nil {
 				return err
+			}
+			if submit {
+				return c.submit(cmd.Context(), l, asJSON)
 			}
 			summary, err := c.run(cmd.Context(), l, asJSON)
 			if err != nil {
@@ -48,6 +53,7 @@ designing. Progress is live on a terminal and plain lines in a pipe.`,
 		},
 	}
 	addRunFlags(cmd)
+	cmd.Flags().BoolVar(&submit, "submit", false, "open the run and end; workers work on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "end with one line that holds one JSON object; progress goes to standard error")
 	return cmd
 }

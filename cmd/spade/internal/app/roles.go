@@ -48,6 +48,9 @@ func (r Role) remembers() bool { return r == RoleDesigner || r == RoleTrainer ||
 // projects reports whether the role is a projection of the whole log.
 func (r Role) projects() bool { return r == RoleMemory || r == RoleWarehouse }
 
+// Needs are the services that the role uses, beside the log.
+func (r Role) Needs() (warehouse, vectors bool) { return r == RoleWarehouse, r.remembers() }
+
 // group is the name of a role's consumer group in a run.
 func group(role string, run uuid.UUID) string {
 	return "spade." + role + "." + run.String()

@@ -17,12 +17,14 @@ import (
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/gym"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/telemetry"
 	"github.com/seed256f7767/spade/internal/vector"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
-// Endpoints says where the three services are and how to log in.
+// Endpoints says where the three services are and how to log in. A process that does not need the warehouse or the vector
+// store leaves its address empty.
 type Endpoints struct {
 	Kafka      bus.Config
 	ClickHouse olap.Config
@@ -38,6 +40,8 @@ type Services struct {
 	Pool     *gym.Pool
 	Log      *slog.Logger
 
+	told    *telemetry.Process // nil: nobody watches
+	sandbox gym.Meter          // of all pools
 	memory      *recall
 	warehouse   olap.Conn
 	sink        *warehouse.Sink
@@ -77,11 +81,15 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	if s.Embedder, err = newEmbedder(s.Config.Embeddings); err != nil {
 		return err
 	}
-	if s.Vectors, err = vector.New(at.Qdrant, vector.Settings{Logger: s.Log}); err != nil {
-		return err
+	if at.Qdrant.Addr != "" {
+		if s.Vectors, err = vector.New(at.Qdrant, vector.Settings{Logger: s.Log}); err != nil {
+			return err
+		}
 	}
-	if s.warehouse, err = olap.Open(at.ClickHouse); err != nil {
-		return err
+	if at.ClickHouse.URL != "" {
+		if s.warehouse, err = olap.Open(at.ClickHouse); err != nil {
+			return err
+		}
 	}
 	if s.Config.Checkpoints != "" {
 		s.checkpoints, err = checkpoints.Open(s.Config.Checkpoints)
@@ -150,6 +158,7 @@ func (s *Services) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	var errs []error
+	s.told.Unwatch()
 	if s.sinks != nil {
 		s.stopSinks()
 		errs = append(errs, s.sinks.Wait())
