@@ -67,8 +67,8 @@ func Check(ev Event) error {
 		return refuse(ErrValue, "", "%d bytes, allowed are %d", len(ev.Payload), topics.MaxEventBytes)
 	}
 	var f facts
-	if field, class, reason := s.walk(ev.Payload, &f); class != nil {
-		return refuse(class, field, "%s", reason)
+	if bad := s.walk(ev.Payload, &f); bad != nil {
+		return refuse(bad.class, bad.field, "%s", bad.reason)
 	}
 	if field, reason := s.require(&f); reason != "" {
 		return refuse(ErrValue, field, "%s", reason)
@@ -117,7 +117,7 @@ func (s *shape) about(f *facts) string {
 	case topics.KeyRunEnv:
 		return fmt.Sprintf("environment %s of run %s", text(f.env), text(f.run))
 	case topics.KeyDocument:
-		return fmt.Sprintf("%s", text(f.subject))
+		return text(f.subject).String()
 	default:
 		return fmt.Sprintf("%s/%d", short(string(f.topic)), f.partition)
 	}

@@ -25,10 +25,11 @@ type shape struct {
 type rule struct {
 	name      string
 	kind      ruleKind
-	as        fact  // what of facts it is
-	low, high int64 // of an integer
-	most      int   // bytes of a text
-	narrow    bool  // 32 bits
+	as        fact           // what of facts it is
+	low, high int64          // of an integer
+	most      int            // bytes of a text
+	narrow    bool           // 32 bits
+	wire      protowire.Type // when it is not packed
 	list      bool
 	sub       *shape
 }
@@ -128,24 +129,24 @@ func shapeOf(d protoreflect.MessageDescriptor) *shape {
 }
 
 func ruleOf(parent string, f protoreflect.FieldDescriptor) *rule {
-	r := &rule{name: string(f.Name()), list: f.IsList()}
+	r := &rule{name: string(f.Name()), list: f.IsList(), wire: protowire.BytesType}
 	switch f.Kind() {
 	case protoreflect.StringKind:
 		r.kind, r.most = text, mostText(r.name)
 	case protoreflect.BytesKind:
 		r.kind = bytesRule(r.name)
 	case protoreflect.Int32Kind:
-		r.kind, r.narrow = integer, true
+		r.kind, r.narrow, r.wire = integer, true, protowire.VarintType
 		r.low, r.high = bounds(parent, r.name)
 	case protoreflect.Int64Kind:
-		r.kind = integer
+		r.kind, r.wire = integer, protowire.VarintType
 		r.low, r.high = bounds(parent, r.name)
 	case protoreflect.Uint64Kind: // seeds and ordinals: any
-		r.kind, r.low, r.high = integer, math.MinInt64, math.MaxInt64
+		r.kind, r.wire, r.low, r.high = integer, protowire.VarintType, math.MinInt64, math.MaxInt64
 	case protoreflect.DoubleKind:
-		r.kind = double
+		r.kind, r.wire = double, protowire.Fixed64Type
 	case protoreflect.FloatKind:
-		r.kind = float
+		r.kind, r.wire = float, protowire.Fixed32Type
 	case protoreflect.MessageKind:
 		r.kind, r.sub = message, shapeOf(f.Message())
 	}
@@ -250,17 +251,4 @@ func (s *shape) identify() {
 	if s.message == "EmbeddingComputed" {
 		mark("model", factModel, false)
 	}
-}
-
-// wireType is how a field of the kind is written when it is not packed.
-func (r *rule) wireType() protowire.Type {
-	switch r.kind {
-	case integer:
-		return protowire.VarintType
-	case double:
-		return protowire.Fixed64Type
-	case float:
-		return protowire.Fixed32Type
-	}
-	return protowire.BytesType
 }

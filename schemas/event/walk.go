@@ -4,62 +4,73 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// fault is what is wrong with a payload.
+type fault struct {
+	field  string // empty: all of it
+	class  error
+	reason string
+}
+
+// noMessage is a payload that no decoder takes.
+func noMessage() *fault { return &fault{class: ErrMalformed, reason: "the payload is no message"} }
+
 // walk checks every field of a message by its rule and notes the facts; f is nil inside of a field. Fields without a rule
-// are those of a later version: they are passed by. A class of nil says that all is well.
-func (s *shape) walk(b []byte, f *facts) (field string, class error, reason string) {
+// are those of a later version: they are passed by. Nil says that all is well.
+func (s *shape) walk(b []byte, f *facts) *fault {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return "", ErrMalformed, "the payload is no message"
+			return noMessage()
 		}
 		b = b[n:]
-		var r *rule
-		if int(number) < len(s.fields) {
-			r = s.fields[number]
+		var value []byte
+		if wire == protowire.BytesType {
+			value, n = protowire.ConsumeBytes(b)
+		} else if n = protowire.ConsumeFieldValue(number, wire, b); n >= 0 {
+			value = b[:n]
 		}
-		n = protowire.ConsumeFieldValue(number, wire, b)
 		if n < 0 {
-			return "", ErrMalformed, "the payload is no message"
+			return noMessage()
 		}
-		value := b[:n]
 		b = b[n:]
-		if r == nil || r.kind == anything && r.as == noFact {
+		if int(number) >= len(s.fields) {
 			continue
 		}
-		if field, class, reason := r.take(wire, value, f); class != nil {
-			return field, class, reason
+		if r := s.fields[number]; r != nil && (r.kind != anything || r.as != noFact) {
+			if bad := r.take(wire, value, f); bad != nil {
+				return bad
+			}
 		}
 	}
-	return "", nil, ""
+	return nil
 }
 
 // take checks one occurrence of the field. What has another wire type is not this field to a decoder either.
-func (r *rule) take(wire protowire.Type, value []byte, f *facts) (field string, class error, reason string) {
-	packed := wire == protowire.BytesType && r.wireType() != protowire.BytesType
-	if wire != r.wireType() && !(packed && r.list) {
-		return "", nil, ""
-	}
-	if wire == protowire.BytesType {
-		value, _ = protowire.ConsumeBytes(value)
+func (r *rule) take(wire protowire.Type, value []byte, f *facts) *fault {
+	packed := wire == protowire.BytesType && r.wire != protowire.BytesType
+	if wire != r.wire && !(packed && r.list) {
+		return nil
 	}
 	if r.kind == message {
-		if field, class, reason := r.sub.walk(value, nil); class != nil {
-			return r.name + "." + field, class, reason
+		bad := r.sub.walk(value, nil)
+		if bad != nil {
+			bad.field = strings.TrimSuffix(r.name+"."+bad.field, ".")
 		}
-		return "", nil, ""
+		return bad
 	}
 	if err := r.check(value, packed); err != nil {
-		return r.name, ErrValue, err.Error()
+		return &fault{field: r.name, class: ErrValue, reason: err.Error()}
 	}
 	if f != nil && r.as != noFact {
 		r.note(value, packed, f)
 	}
-	return "", nil, ""
+	return nil
 }
 
 func (r *rule) note(value []byte, packed bool, f *facts) {
