@@ -24,7 +24,7 @@ func documentPoint(document uuid.UUID) uuid.UUID { return ids.Point(documentKind
 func environmentEntry(ev event.Event, d design, ok *spadepb.EnvironmentAccepted) entry {
 	env := uuid.UUID(ok.GetEnvId())
 	return entry{
-		entity: env, run: ok.GetRunId(), kind: embedding.Code, text: d.msg.GetCode(), topic: ev.Topic, offset: d.offset,
+		entity: env, run: ok.GetRunId(), kind: embedding.Code, text: d.msg.GetCode(), topic: ev.Topic, offset: d.offset, event: ev,
 		payload: map[string]any{
 			keyRun: uuid.UUID(ok.GetRunId()).String(), keyEnv: env.String(), keyIteration: ok.GetIteration(), keySlot: ok.GetSlot(),
 			"attempt": ok.GetAttempt(), keyKind: ok.GetKind(), "title": ok.GetTitle(), "runtime": d.msg.GetRuntime(),
@@ -41,7 +41,7 @@ func documentEntry(ev event.Event, msg *spadepb.DocumentIngested) entry {
 		parent = uuid.UUID(msg.GetParentId()).String()
 	}
 	return entry{
-		entity: document, kind: embedding.Document, text: msg.GetText(), topic: ev.Topic, offset: ev.Offset,
+		entity: document, kind: embedding.Document, text: msg.GetText(), topic: ev.Topic, offset: ev.Offset, event: ev,
 		payload: map[string]any{
 			keyDocument: document.String(), "parent_id": parent, "chunk": msg.GetChunk(), "chunks": msg.GetChunks(),
 			keySource: msg.GetSource(), "title": msg.GetTitle(), "text": msg.GetText(),

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,7 +63,10 @@ func (p *processor) collection(kind embedding.Kind) string {
 	return p.m.documents.Name
 }
 
-// write stores the ready entries of a kind, less those that are there.
+// write stores the ready entries of a kind, less those that are there. Another
+// process may have taken the partition over since they were looked for, and may
+// have withdrawn a document meanwhile: so a point that is there stays, whatever
+// was seen before.
 func (p *processor) write(ctx context.Context, kind embedding.Kind) error {
 	entries, err := p.unwritten(ctx, kind)
 	if err != nil || len(entries) == 0 {
@@ -75,7 +79,7 @@ func (p *processor) write(ctx context.Context, kind embedding.Kind) error {
 	for i, e := range entries {
 		points[i] = vector.Point{ID: e.point(), Vector: e.vector, Payload: e.payload}
 	}
-	return p.m.set.Store.Upsert(ctx, p.collection(kind), points)
+	return p.m.set.Store.Insert(ctx, p.collection(kind), points)
 }
 
 // unwritten are the first entry of each entity that has no point yet.
@@ -102,24 +106,53 @@ func (p *processor) unwritten(ctx context.Context, kind embedding.Kind) ([]entry
 }
 
 func (p *processor) embedMissing(ctx context.Context, entries []entry, kind embedding.Kind) error {
-	var texts []string
-	var places []int
-	for i, e := range entries {
-		if e.vector == nil {
-			texts, places = append(texts, e.text), append(places, i)
+	var missing []*entry
+	for i := range entries {
+		if entries[i].vector == nil {
+			missing = append(missing, &entries[i])
 		}
 	}
-	if len(texts) == 0 {
-		return nil
-	}
-	vectors, err := p.m.set.Embedder.Embed(ctx, texts, kind)
+	vectors, err := p.embed(ctx, missing, kind)
 	if err != nil {
-		return fmt.Errorf("embed %d texts: %w", len(texts), err)
+		return err
 	}
-	for i, at := range places {
-		entries[at].vector = vectors[i]
+	for i, e := range missing {
+		e.vector = vectors[i]
 	}
 	return nil
+}
+
+// embed returns the vectors of entries. One whose text the embedder refuses goes
+// to the dead letters and gets a vector of zeros, which is near to nothing: it
+// has to have its point, because designers wait for all of them.
+func (p *processor) embed(ctx context.Context, entries []*entry, kind embedding.Kind) ([][]float32, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, len(entries))
+	for i, e := range entries {
+		texts[i] = e.text
+	}
+	vectors, err := p.m.set.Embedder.Embed(ctx, texts, kind)
+	switch {
+	case err == nil:
+		return vectors, nil
+	case !errors.Is(err, embedding.ErrTextRefused):
+		return nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+	case len(entries) == 1:
+		if err := p.m.set.Poison.Event(ctx, entries[0].event, err); err != nil {
+			return nil, err
+		}
+		return [][]float32{make([]float32, p.m.set.Embedder.Dim())}, nil
+	}
+	for i := range entries {
+		one, err := p.embed(ctx, entries[i:i+1], kind)
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, one...)
+	}
+	return vectors, nil
 }
 
 // withdraw replaces documents by their tombstones: no text, no title, no vector.
@@ -154,14 +187,14 @@ func (p *processor) withdraw(ctx context.Context) error {
 // vectors; the points are written when these events are read.
 func (p *processor) askEndpoint(ctx context.Context) error {
 	for _, kind := range []embedding.Kind{embedding.Code, embedding.Document} {
-		asked, texts := p.unasked(kind)
+		asked := p.unasked(kind)
 		if len(asked) == 0 {
 			continue
 		}
 		started := time.Now()
-		vectors, err := p.m.set.Embedder.Embed(ctx, texts, kind)
+		vectors, err := p.embed(ctx, asked, kind)
 		if err != nil {
-			return fmt.Errorf("embed %d texts: %w", len(texts), err)
+			return err
 		}
 		events := make([]event.Event, len(asked))
 		for i, w := range asked {
@@ -181,17 +214,14 @@ func (p *processor) askEndpoint(ctx context.Context) error {
 
 // unasked are the entries that wait for a vector nobody was asked for, in the
 // order of the log.
-func (p *processor) unasked(kind embedding.Kind) (entries []*entry, texts []string) {
+func (p *processor) unasked(kind embedding.Kind) (entries []*entry) {
 	for _, w := range p.waiting {
 		if w.kind == kind && !w.asked {
 			entries = append(entries, w)
 		}
 	}
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.offset, b.offset) })
-	for _, w := range entries {
-		texts = append(texts, w.text)
-	}
-	return entries, texts
+	return entries
 }
 
 // computed is the event of a vector. It has the key of what it belongs to, so

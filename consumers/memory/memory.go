@@ -7,6 +7,8 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/google/uuid"
+
 	"github.com/seed256f7767/spade/consumers"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/deadletter"
@@ -20,7 +22,7 @@ import (
 // Settings is what a Memory works with. Keep, Log and Source may be left out
 // together, Logger on its own.
 type Settings struct {
-	Store    *vector.Client
+	Store    Store
 	Embedder embedding.Embedder
 	Poison   Poison
 	// Keep says that the embedder's vectors cannot be computed again and are kept
@@ -30,6 +32,24 @@ type Settings struct {
 	Source *observe.Source
 	Logger *slog.Logger
 }
+
+// Store is the vector store as a memory uses it; *vector.Client is one. What a
+// write stored is durable when it returns.
+type Store interface {
+	EnsureCollections(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	// Insert stores the points whose ids are not there yet and leaves the others
+	// as they are, in one step of the store's.
+	Insert(ctx context.Context, collection string, points []vector.Point) error
+	// Upsert stores points and replaces those that are there.
+	Upsert(ctx context.Context, collection string, points []vector.Point) error
+	Exists(ctx context.Context, collection string, ids ...uuid.UUID) (map[uuid.UUID]bool, error)
+	Get(ctx context.Context, collection string, ids ...uuid.UUID) ([]vector.Hit, error)
+	Search(ctx context.Context, collection string, v []float32, where vector.Condition, k int) ([]vector.Hit, error)
+	Count(ctx context.Context, collection string, where vector.Condition) (int64, error)
+	Scroll(ctx context.Context, collection string, where vector.Condition, fn func(vector.Hit) error) error
+}
+
+var _ Store = (*vector.Client)(nil)
 
 // Poison keeps what cannot be projected.
 type Poison interface {

@@ -61,6 +61,7 @@ type entry struct {
 	topic   string
 	offset  int64 // must not be committed past before the point is written
 	asked   bool  // the endpoint has answered, and the answer was appended
+	event   event.Event
 }
 
 type withdrawal struct {

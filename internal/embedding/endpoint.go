@@ -54,6 +54,9 @@ var (
 	ErrEndpointUnavailable = errors.New("embeddings endpoint is not available")
 	// ErrEndpointRefused: it will never answer this request.
 	ErrEndpointRefused = errors.New("embeddings endpoint refuses the request")
+	// ErrTextRefused: it refuses what it was given, not who asks or how: one of
+	// the texts is too long for it, say. It is an ErrEndpointRefused as well.
+	ErrTextRefused = fmt.Errorf("%w: text refused", ErrEndpointRefused)
 	// ErrEndpointAnswer: its answer is not what was asked for.
 	ErrEndpointAnswer = errors.New("embeddings endpoint answered wrongly")
 )
@@ -173,6 +176,10 @@ func (e *Endpoint) post(ctx context.Context, body []byte, n int) (vectors [][]fl
 	class := ErrEndpointRefused
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode >= 500 {
 		class = ErrEndpointUnavailable
+	}
+	switch resp.StatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		class = ErrTextRefused
 	}
 	return nil, retryAfter(resp.Header), fmt.Errorf("%w: status %d: %s", class, resp.StatusCode, e.message(data))
 }
