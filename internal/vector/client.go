@@ -29,6 +29,7 @@ type Client struct {
 	cfg    Config
 	qdrant *pb.Client
 	logger *slog.Logger
+	peer   *peer
 
 	mu   sync.Mutex     // guards dims
 	dims map[string]int // vector size of each collection that was ensured
@@ -47,13 +48,18 @@ func New(cfg Config, set Settings) (*Client, error) {
 	options := []grpc.DialOption{
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
 	}
+	p, err := newPeer(cfg, host)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, grpc.WithTransportCredentials(p))
 	if !cfg.APIKey.IsZero() {
 		// The library would send the key as well, and say on the default logger
 		// that the connection is not encrypted; on loopback that is as it should be.
 		options = append(options, grpc.WithChainUnaryInterceptor(withKey(cfg)))
 	}
 	q, err := pb.NewClient(&pb.Config{
-		Host: host, Port: port, UseTLS: cfg.TLS, PoolSize: 1, SkipCompatibilityCheck: true, GrpcOptions: options,
+		Host: host, Port: port, PoolSize: 1, SkipCompatibilityCheck: true, GrpcOptions: options,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("vector store client: %w", err)
@@ -62,7 +68,7 @@ func New(cfg Config, set Settings) (*Client, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Client{cfg: cfg, qdrant: q, logger: logger, dims: map[string]int{}}, nil
+	return &Client{cfg: cfg, qdrant: q, logger: logger, peer: p, dims: map[string]int{}}, nil
 }
 
 func withKey(cfg Config) grpc.UnaryClientInterceptor {
@@ -123,6 +129,9 @@ func (c *Client) call(ctx context.Context, op string, fn func(context.Context) e
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", op, ctx.Err())
+		}
+		if failed := c.peer.failed(ctx, err); failed != nil {
+			return fmt.Errorf("%s: %w", op, failed)
 		}
 		if !passing(err) || time.Now().Add(pause).After(giveUp) {
 			return classify(op, err)

@@ -17,8 +17,10 @@ type Config struct {
 	Addr string
 	// APIKey is sent with every request; empty sends none.
 	APIKey secret.Text
-	// TLS encrypts the connection, with the system's roots.
+	// TLS encrypts the connection, to a server whose certificate holds.
 	TLS bool
+	// CAFile holds the certificates to trust, in PEM. Empty: the system's.
+	CAFile string
 	// Timeout bounds one request; zero means 30 s.
 	Timeout time.Duration
 	// RetryFor is how long a store that does not answer is waited for before a
@@ -36,6 +38,9 @@ func (c Config) Validate() error {
 	var all []error
 	if _, _, err := c.hostPort(); err != nil {
 		all = append(all, err)
+	}
+	if c.CAFile != "" && !c.TLS {
+		all = append(all, errors.New("vector store: there are certificates to trust and no TLS; set qdrant.tls"))
 	}
 	if c.Timeout < 0 {
 		all = append(all, errors.New("vector store: the request timeout is negative"))

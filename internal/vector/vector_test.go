@@ -57,16 +57,18 @@ func clientTo(t testing.TB, cfg Config) *Client {
 	return c
 }
 
-// realAddr and realKey name the variables that point these tests at a Qdrant of
-// one's own instead of the embedded server: what holds here must hold there.
-const (
-	realAddr = "SPADE_TEST_QDRANT_ADDR"
-	realKey  = "SPADE_TEST_QDRANT_KEY"
-)
+// realServer is the Qdrant that the user's settings name, which these tests then run
+// on instead of the embedded server: what holds here must hold there.
+func realServer() Config {
+	return Config{
+		Addr: os.Getenv("SPADE_QDRANT_ADDR"), APIKey: secret.New(os.Getenv("SPADE_QDRANT_API_KEY")),
+		TLS: os.Getenv("SPADE_QDRANT_TLS") == "true", CAFile: os.Getenv("SPADE_QDRANT_CA"),
+	}
+}
 
 func newClient(t testing.TB) *Client {
 	t.Helper()
-	cfg := Config{Addr: os.Getenv(realAddr), APIKey: secret.New(os.Getenv(realKey))}
+	cfg := realServer()
 	if cfg.Addr == "" {
 		cfg = Config{Addr: serve(t, t.TempDir(), "127.0.0.1:0").Addr(), APIKey: secret.New(testKey)}
 	}
