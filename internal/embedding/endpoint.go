@@ -100,7 +100,11 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	if cfg.Tries == 0 {
 		cfg.Tries = defaultTries
 	}
-	return &Endpoint{cfg: cfg, client: &http.Client{}, first: 250 * time.Millisecond}, nil
+	client, err := newClient(u)
+	if err != nil {
+		return nil, fmt.Errorf("embeddings endpoint: %w", err)
+	}
+	return &Endpoint{cfg: cfg, client: client, first: 250 * time.Millisecond}, nil
 }
 
 // Model implements Embedder.
@@ -163,7 +167,7 @@ func (e *Endpoint) post(ctx context.Context, body []byte, n int) (vectors [][]fl
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrEndpointUnavailable, withoutURL(err))
+		return nil, 0, noAnswer(e.cfg.URL, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
