@@ -26,6 +26,7 @@ type ClickHouseEndpoint struct {
 	URL      string // http://host:port, without user and password
 	User     string
 	Password secret.Text
+	CAFile   string // certificates to trust of an https:// server; empty: the system's
 	// Reader is the password of the user that may only read, "reader"; empty
 	// where there is none.
 	Reader secret.Text
@@ -36,6 +37,7 @@ type QdrantEndpoint struct {
 	Addr   string // host:port of the gRPC API
 	APIKey secret.Text
 	TLS    bool
+	CAFile string // certificates to trust; empty: the system's
 }
 
 func (e Endpoints) has(s Service) bool {

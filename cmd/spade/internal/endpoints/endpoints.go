@@ -77,8 +77,10 @@ func (s *Services) fill(e embedded.Endpoints) {
 	s.Endpoints = e
 	s.At = app.Endpoints{
 		Kafka:      e.Kafka,
-		ClickHouse: olap.Config{URL: e.ClickHouse.URL, User: e.ClickHouse.User, Password: e.ClickHouse.Password},
-		Qdrant:     vector.Config{Addr: e.Qdrant.Addr, APIKey: e.Qdrant.APIKey, TLS: e.Qdrant.TLS},
+		ClickHouse: olap.Config{
+			URL: e.ClickHouse.URL, User: e.ClickHouse.User, Password: e.ClickHouse.Password, CAFile: e.ClickHouse.CAFile,
+		},
+		Qdrant: vector.Config{Addr: e.Qdrant.Addr, APIKey: e.Qdrant.APIKey, TLS: e.Qdrant.TLS, CAFile: e.Qdrant.CAFile},
 	}
 	s.Reader = s.At.ClickHouse
 	s.Reader.Database = clickhouse.DefaultDatabase
@@ -101,10 +103,12 @@ func external(c config.Config) embedded.Endpoints {
 	var e embedded.Endpoints
 	e.Kafka = busconfig.From(c.Kafka)
 	if c.ClickHouse.URL != "" {
-		e.ClickHouse = embedded.ClickHouseEndpoint{URL: c.ClickHouse.URL, User: c.ClickHouse.User, Password: c.ClickHouse.Password}
+		e.ClickHouse = embedded.ClickHouseEndpoint{
+			URL: c.ClickHouse.URL, User: c.ClickHouse.User, Password: c.ClickHouse.Password, CAFile: c.ClickHouse.CA,
+		}
 	}
 	if c.Qdrant.Addr != "" {
-		e.Qdrant = embedded.QdrantEndpoint{Addr: c.Qdrant.Addr, APIKey: c.Qdrant.APIKey, TLS: c.Qdrant.TLS}
+		e.Qdrant = embedded.QdrantEndpoint{Addr: c.Qdrant.Addr, APIKey: c.Qdrant.APIKey, TLS: c.Qdrant.TLS, CAFile: c.Qdrant.CA}
 	}
 	return e
 }
