@@ -196,7 +196,7 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 	}
 	claims := g.claims(gen)
 	if len(claims) == 0 {
-		g.c.log.Warn("kafka group has more members than partitions: this one has nothing to do",
+		g.c.log.Info("kafka group has more members than partitions: this one stands by",
 			"group", g.group, "generation", gen.ID)
 	}
 	g.at.join(gen.ID, claims)
@@ -215,6 +215,9 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 		gen.Start(func(genCtx context.Context) {
 			defer wg.Done()
 			err := newWorker(g.c, claim).run(ctx, genCtx, g.handler)
+			if errors.Is(err, ErrHandedBack) {
+				return
+			}
 			if errors.Is(err, errGone) {
 				g.trouble(whole, fmt.Errorf("partition %d: %w", claim.Partition, err))
 				return
