@@ -1,0 +1,29 @@
+// Package rebuild makes the projections anew from the first record of the log, beside the live ones, and switches to them.
+// Begin with NewWarehouse and Warehouse.Run, or with NewMemory and Memory.Run.
+//
+// # Warehouse
+//
+// The new tables are in a database of their own, whose name is new each time. While they are filled nothing changes for
+// anybody. Run goes through these stages:
+//
+//	repairing   what an earlier rebuild left is completed or taken away
+//	preparing   the database beside and its tables are made
+//	filling     every partition is read from its first record, until little is left
+//	fencing     spade._claims is replaced by a table that takes no claims: live writers can neither write nor claim
+//	catching up the rest of the log is read
+//	deciding    offsets are written, then spade_rebuild_X._switch names the tables: from here on it goes forwards only
+//	switching   EXCHANGE TABLES, one table after the other; _offsets last
+//	releasing   spade._claims takes claims again: live writers claim, read the new offsets and go on from there
+//	dropping    the database beside, with what was exchanged, is dropped
+//
+// Each of these is one statement or may be repeated. A process that ends before deciding has changed nothing but, perhaps, the
+// claims: the next rebuild releases them and drops the database. One that ends after it is completed: which tables are
+// exchanged already follows from their UUIDs. In between writers wait and queries are answered. An insert that was
+// being executed when the claims were replaced ends in the table that it began in, which is dropped.
+//
+// The rows carry their time of insertion instead of a claim, for nobody else knows the database. A repeated event is left out
+// as the sink does: a filter of fixed size says which ids may have been before, and those few are looked up.
+//
+// Files: warehouse.go (stages), database.go (statements), fill.go (partitions side by side), worker.go (events to blocks),
+// insert.go, filter.go, memory.go.
+package rebuild

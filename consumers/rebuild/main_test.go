@@ -1,0 +1,14 @@
+package rebuild
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed256f7767/spade/internal/embedded/clickhouse/clickhousetest"
+)
+
+func TestMain(m *testing.M) {
+	clickhousetest.Child()
+	goleak.VerifyTestMain(m)
+}
