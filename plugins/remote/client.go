@@ -2,12 +2,11 @@ package remote
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,13 +20,19 @@ import (
 
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/internal/trust"
 	"github.com/seed256f7767/spade/plugins"
 	"github.com/seed256f7767/spade/plugins/internal/generation"
 	"github.com/seed256f7767/spade/plugins/pluginpb"
 )
 
-// ErrRefused: the policy worker refused the token.
-var ErrRefused = errors.New("policy worker refused the token")
+// Classes of errors, for errors.Is, beside those of package plugins.
+var (
+	// ErrRefused: the policy worker refused the token.
+	ErrRefused = errors.New("policy worker refused the token")
+	// ErrTLS: one side speaks TLS and the other does not, or the server's certificate is not trusted.
+	ErrTLS = errors.New("no TLS session with the policy worker")
+)
 
 // ClientConfig is what a user writes.
 type ClientConfig struct {
@@ -79,15 +84,15 @@ func (c ClientConfig) credentials() (credentials.TransportCredentials, error) {
 	if c.CAFile == "" {
 		return insecure.NewCredentials(), nil
 	}
-	pem, err := os.ReadFile(c.CAFile)
+	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("read the policy worker's CA file: %w", err)
+		return nil, fmt.Errorf("policy worker's address: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("policy worker's CA file %s holds no certificate", c.CAFile)
+	certs, err := trust.Config(c.CAFile, host)
+	if err != nil {
+		return nil, fmt.Errorf("policy worker %s: %w", c.Addr, err)
 	}
-	return credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}), nil
+	return credentials.NewTLS(certs), nil
 }
 
 // Generate has the prompts answered. A server that is away, or does not serve the run yet, is waited for until ctx ends:
@@ -119,6 +124,11 @@ var errAway = errors.New("policy worker is away")
 func (c *Client) class(err error) error {
 	switch status.Code(err) {
 	case codes.Unavailable:
+		for _, sign := range []string{"authentication handshake failed", "server preface"} {
+			if strings.Contains(err.Error(), sign) {
+				return fmt.Errorf("%w: %s: set policy.ca to the authority of its certificate, or to nothing where it has none: %w", ErrTLS, c.addr, err)
+			}
+		}
 		return fmt.Errorf("%w: %s: %w", errAway, c.addr, err)
 	case codes.Unauthenticated:
 		return fmt.Errorf("%w: %s: set policy.token (SPADE_POLICY_TOKEN) as it has it", ErrRefused, c.addr)
