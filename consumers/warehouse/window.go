@@ -16,7 +16,7 @@ import (
 // a server of the user's own may be a replicated one.
 func (c *ClickHouse) Windows(ctx context.Context) (map[string]Window, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
-		"SELECT name, engine, engine_full FROM system.tables WHERE database = '%s' AND engine LIKE '%%MergeTree'", tables.Database))
+		"SELECT name, engine, engine_full FROM system.tables WHERE database = %s AND engine LIKE '%%MergeTree'", tables.Quote(c.database)))
 	if err != nil {
 		return nil, class(err)
 	}

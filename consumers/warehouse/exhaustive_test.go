@@ -1,0 +1,262 @@
+package warehouse
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// tree enumerates the decisions of a scheduler: each walk takes the next path that was not taken.
+type tree struct {
+	path, width []int
+	depth       int
+}
+
+// choose returns the decision between n at this point of the walk.
+func (t *tree) choose(n int) int {
+	if t.depth == len(t.path) {
+		t.path, t.width = append(t.path, 0), append(t.width, n)
+	}
+	if t.width[t.depth] != n {
+		panic(fmt.Sprintf("the run is not repeatable: %d choices at step %d, were %d", n, t.depth, t.width[t.depth]))
+	}
+	t.depth++
+	return t.path[t.depth-1]
+}
+
+// next prepares the next walk; false when all were taken.
+func (t *tree) next() bool {
+	t.depth = 0
+	for i := len(t.path) - 1; i >= 0; i-- {
+		if t.path[i]+1 < t.width[i] {
+			t.path, t.width = t.path[:i+1], t.width[:i+1]
+			t.path[i]++
+			return true
+		}
+	}
+	return false
+}
+
+// option is one thing that may happen next.
+type option struct {
+	actor *actor
+	does  verdict
+	begin bool // another member gets the partition
+	wait  bool // time passes
+}
+
+func (o option) String() string {
+	switch {
+	case o.begin:
+		return "another member gets the partition"
+	case o.wait:
+		return "time passes"
+	}
+	return fmt.Sprintf("%s: %s%s", o.actor.name, o.actor.at, []string{"", " → killed", " → lost", " → given up", " → server killed"}[o.does])
+}
+
+// walk is one run of the model: two members, one after the other, and a third that finishes whatever they leave.
+type walk struct {
+	*sim
+	tree    *tree
+	budget  int // things that may still go against the usual course
+	told    bool
+	cuts    []int
+	lives   []*life
+	current *actor
+	trace   []string
+}
+
+func (w *walk) begin() {
+	if n := len(w.lives); n > 0 {
+		if old := w.lives[n-1]; !old.over && old.at != "" && !strings.HasPrefix(old.at, "claim") && !strings.HasPrefix(old.at, "load") {
+			w.reach("rebalance during flush")
+		}
+		if w.told {
+			w.lives[n-1].tell()
+		}
+	}
+	cut := w.cuts[len(w.lives)%len(w.cuts)]
+	l := w.open(fmt.Sprint("writer ", len(w.lives)+1), testPartition, func(int) int { return cut }, drain)
+	w.lives = append(w.lives, l)
+	w.current = l.actor
+}
+
+// finished reports whether the log is in the warehouse, as far as it says.
+func (w *walk) finished() bool {
+	for p, l := range w.logs {
+		if w.server.offsets[p] < l.end {
+			return false
+		}
+	}
+	return true
+}
+
+// run lets things take their usual course, and something else wherever the tree says so.
+func (w *walk) run() {
+	w.begin()
+	for w.problem == "" {
+		ready, asleep := w.ready()
+		if len(ready) == 0 {
+			if asleep {
+				time.Sleep(rest)
+				continue
+			}
+			if w.finished() {
+				break
+			}
+			if len(w.lives) > 9 {
+				w.fail("nine writers did not finish")
+			}
+			w.begin()
+			continue
+		}
+		options := w.options(ready, asleep)
+		i := w.tree.choose(len(options))
+		if i > 0 {
+			w.budget--
+		}
+		o := options[i]
+		w.trace = append(w.trace, o.String())
+		switch {
+		case o.begin:
+			w.begin()
+		case o.wait:
+			time.Sleep(rest)
+		default:
+			w.current = o.actor
+			o.actor.turn <- o.does
+		}
+	}
+	if w.problem == "" {
+		w.check()
+	}
+	w.stop()
+}
+
+// options begins with the usual course: the current actor goes on.
+func (w *walk) options(ready []*actor, asleep bool) []option {
+	if !slices.Contains(ready, w.current) {
+		w.current = ready[0]
+	}
+	all := []option{{actor: w.current}}
+	if w.budget == 0 {
+		return all
+	}
+	for _, a := range ready {
+		if a != w.current {
+			all = append(all, option{actor: a})
+		}
+	}
+	if asleep {
+		all = append(all, option{wait: true})
+	}
+	if len(w.lives) < 2 {
+		all = append(all, option{begin: true})
+	}
+	at := w.current.at
+	if at == "end" { // a statement without a client
+		return all
+	}
+	all = append(all, option{actor: w.current, does: crash}, option{actor: w.current, does: lose})
+	// What is left behind is repaired under a second token, so the window must hold two.
+	if strings.HasPrefix(at, stepInsert) && strings.HasSuffix(at, stageExecuting) && w.server.window > 1 {
+		all = append(all, option{actor: w.current, does: forget})
+	}
+	return all
+}
+
+// modelLog is a log of few records with everything in it that a writer treats in its own way: an event with rows in two tables,
+// one with rows in one, a repeat with another payload, and a record that cannot become rows.
+func modelLog(t testing.TB, w *sim) {
+	t.Helper()
+	p := Place{topics.Environments, testPartition}
+	run := uuid.UUID(testID("run", 1))
+	put := func(n int, msg proto.Message) event.Event {
+		env := uuid.UUID(testID("env", n))
+		ev, err := event.New(topics.EnvKey(run, env), env, 0, msg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev.Time = time.Unix(1_700_000_000, 0)
+		return ev
+	}
+	first := put(1, &spadepb.EnvironmentAccepted{
+		RunId: run[:], EnvId: testID("env", 1), Nearest: []*spadepb.Neighbour{{EnvId: testID("env", 9)}},
+	})
+	again := put(1, &spadepb.EnvironmentAccepted{RunId: run[:], EnvId: testID("env", 1), Title: "another"})
+	poison := put(3, &spadepb.EnvironmentRejected{RunId: run[:], EnvId: testID("env", 3)})
+	poison.Payload = []byte{0xff, 0xff}
+	w.append(p, first, 0)
+	w.append(p, put(2, &spadepb.EnvironmentRejected{RunId: run[:], EnvId: testID("env", 2)}), 1)
+	w.append(p, again, 0)
+	w.append(p, poison, 0)
+}
+
+// explore takes every path of a configuration and returns how many there were.
+func explore(t *testing.T, budget, window int, told bool, cuts []int, wrong string, reached map[string]int) (paths int, problem string) {
+	base := simSink(t)
+	tree := &tree{}
+	for {
+		paths++
+		synctest.Test(t, func(t *testing.T) {
+			w := &walk{sim: newSim(t, base, window), tree: tree, budget: budget, told: told, cuts: cuts}
+			w.wrong = wrong
+			modelLog(t, w.sim)
+			w.run()
+			for what, n := range w.reached {
+				reached[what] += n
+			}
+			if w.problem != "" {
+				problem = fmt.Sprintf("%s, after\n\t%s", w.problem, strings.Join(w.trace, "\n\t"))
+			}
+		})
+		if problem != "" || !tree.next() {
+			return paths, problem
+		}
+	}
+}
+
+// TestEveryInterleaving takes two writers of one partition through every order of their steps in which at most so many things go
+// against the usual course, each at every point: the partition goes to the other one, the stopped one wakes up, a process is
+// killed, an answer is lost, a statement goes on without its client, the server is killed in an insert.
+func TestEveryInterleaving(t *testing.T) {
+	reached := map[string]int{}
+	total := 0
+	for _, c := range []struct {
+		budget, window int
+		told           bool
+		cuts           []int
+	}{
+		{2, 1, false, []int{9}},
+		{2, 2, false, []int{9}},
+		{2, 1, true, []int{2, 9}},
+		{2, 1000, false, []int{9, 2}},
+	} {
+		paths, problem := explore(t, c.budget, c.window, c.told, c.cuts, "", reached)
+		if problem != "" {
+			t.Fatalf("%+v: %s", c, problem)
+		}
+		total += paths
+		t.Logf("%+v: %d paths", c, paths)
+	}
+	for _, what := range slices.Sorted(maps.Keys(reached)) {
+		t.Logf("%s: %d times", what, reached[what])
+	}
+	for _, what := range []string{"rebalance during flush", "dedup hit", "dead letter", "plan repeated", "fenced writer", "rows found", "token forgotten"} {
+		if reached[what] == 0 {
+			t.Errorf("never reached: %s", what)
+		}
+	}
+}
