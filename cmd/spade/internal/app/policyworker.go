@@ -21,7 +21,9 @@ func (w *Worker) servePolicy(ctx context.Context, work func(context.Context) err
 		return err
 	}
 	w.Services.Log.Info("policy worker answers", "addr", server.Addr())
-	w.serve = func(run uuid.UUID, b *brain) func() { return server.Add(run, b, b.current().Info()) }
+	w.serve = func(run uuid.UUID, b *brain) func() {
+		return server.Add(run, timed{b, w.Services.told}, b.current().Info())
+	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()

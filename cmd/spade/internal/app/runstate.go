@@ -28,7 +28,7 @@ type runState struct {
 
 	done chan struct{} // closed once the run has finished
 
-	mu       sync.Mutex // guards the following
+	mu       sync.Mutex        // guards the following
 	closed   []closedIteration // in the order of the log, which with a policy lag need not be theirs
 	isClosed map[int32]bool
 	finished *spadepb.RunFinished

@@ -40,8 +40,8 @@ type Services struct {
 	Pool     *gym.Pool
 	Log      *slog.Logger
 
-	told    *telemetry.Process // nil: nobody watches
-	sandbox gym.Meter          // of all pools
+	told        *telemetry.Process // nil: nobody watches
+	sandbox     gym.Meter          // of all pools
 	memory      *recall
 	warehouse   olap.Conn
 	sink        *warehouse.Sink
