@@ -1,0 +1,90 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seed256f7767/spade/internal/vector"
+)
+
+// marks are the kinds of events that say that a role works.
+func marks() map[string][]string {
+	episodes := []string{"RolloutCompleted", "RolloutDropped"}
+	return map[string][]string{
+		"designer": {"EnvironmentDesigned"}, "rollout": episodes, "scorer": {"RegretEstimated", "RegretUnavailable"},
+		"trainer": {"DesignRequested", "PolicyUpdated", "IterationClosed"}, "plugin": episodes, "sandbox": episodes,
+	}
+}
+
+// goesOnTimeout is how long a world may take to work again after a fault.
+const goesOnTimeout = 90 * time.Second
+
+// measure waits until the work of what was killed at a moment goes on, and notes how long it took.
+func (w *world) measure(role string, at time.Time) {
+	run := w.run()
+	done := func() bool {
+		_, ok := w.seen.since(run, at, marks()[role])
+		return ok || w.seen.isFinished(run)
+	}
+	switch role {
+	case "warehouse", "clickhouse":
+		before, _ := w.written() // 0 while it does not answer
+		done = func() bool { now, err := w.written(); return err == nil && now > before }
+	case "memory":
+		before, _ := w.recalled() // 0 while it does not answer
+		done = func() bool { now, err := w.recalled(); return err == nil && now > before || w.seen.isFinished(run) }
+	case "supervisor":
+		done = func() bool { _, ok := w.seen.since(w.append.run, at, nil); return ok }
+	}
+	if err := w.seen.await(goesOnTimeout, done); err != nil {
+		w.problem("%s does not work again: %v", role, err)
+		return
+	}
+	took := time.Since(at)
+	w.log.add("%s works again after %.1fs", role, took.Seconds())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recovery[role] = append(w.recovery[role], took)
+}
+
+// written is how far the warehouse is, summed over all partitions.
+func (w *world) written() (n int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err = w.sql.QueryRow(ctx, "SELECT sum(n) FROM (SELECT max(next_offset) AS n FROM spade._offsets GROUP BY topic_id, partition)").Scan(&n)
+	return n, err
+}
+
+// recalled is how many points the memory has.
+func (w *world) recalled() (n int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return w.memory.Count(ctx, environments(), vector.Condition{})
+}
+
+// goesOn waits until the log of the run grows.
+func (w *world) goesOn() {
+	at, run := time.Now(), w.run()
+	err := w.seen.await(goesOnTimeout, func() bool {
+		_, ok := w.seen.since(run, at, nil)
+		return ok || w.seen.isFinished(run)
+	})
+	if err != nil {
+		w.problem("the run does not go on: %v", err)
+	}
+}
+
+// table prints how long roles took to work again.
+func (w *world) table() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, role := range slices.Sorted(maps.Keys(w.recovery)) {
+		took := slices.Sorted(slices.Values(w.recovery[role]))
+		w.t.Logf("recovery after SIGKILL of %-10s %3d kills, median %.1fs, longest %.1fs",
+			role, len(took), took[len(took)/2].Seconds(), took[len(took)-1].Seconds())
+	}
+}
