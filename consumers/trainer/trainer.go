@@ -123,6 +123,10 @@ func (t *Trainer) Add(msg proto.Message) {
 }
 
 func (t *Trainer) forget() {
+	// The states of versions that nobody asks for any more; a long run has very many.
+	if old := t.updates[t.version()-int64(t.Run.Config.GetMaxPolicyLag())-2]; old.GetCheckpoint() != nil {
+		old.Checkpoint.Inline = nil
+	}
 	for k := range t.iterations {
 		if int64(k) < t.version() {
 			delete(t.iterations, k)

@@ -239,6 +239,19 @@ func TestTheFirstUpdateOfAVersionCounts(t *testing.T) {
 	}
 }
 
+func TestStatesThatNobodyAsksForAreLetGo(t *testing.T) {
+	tr := testTrainer(t, &learner{})
+	tr.Run.Config.MaxPolicyLag = 1
+	for v := range int64(6) {
+		tr.Add(&spadepb.PolicyUpdated{PolicyFrom: v - 1, PolicyTo: v, Checkpoint: &spadepb.Checkpoint{Inline: []byte{1}}})
+	}
+	for i, u := range tr.Recent(6) {
+		if kept := len(u.GetCheckpoint().GetInline()) > 0; kept != (i >= 4) {
+			t.Errorf("version %d: its state is kept: %v", u.GetPolicyTo(), kept)
+		}
+	}
+}
+
 // store keeps checkpoints in memory.
 type store map[[sha256.Size]byte][]byte
 
