@@ -3,7 +3,9 @@ package warehouse
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -206,14 +208,14 @@ func modelLog(t testing.TB, w *sim) {
 
 // explore takes every path of a configuration and returns how many there were.
 func explore(t *testing.T, budget, window int, told bool, cuts []int, wrong string, reached map[string]int) (paths int, problem string) {
-	base := simSink(t)
+	model := newSim(t, simSink(t), window)
+	modelLog(t, model)
 	tree := &tree{}
 	for {
 		paths++
 		synctest.Test(t, func(t *testing.T) {
-			w := &walk{sim: newSim(t, base, window), tree: tree, budget: budget, told: told, cuts: cuts}
-			w.wrong = wrong
-			modelLog(t, w.sim)
+			w := &walk{sim: newSim(t, model.base, window), tree: tree, budget: budget, told: told, cuts: cuts}
+			w.wrong, w.logs = wrong, model.logs // nothing is appended
 			w.run()
 			for what, n := range w.reached {
 				reached[what] += n
@@ -228,6 +230,31 @@ func explore(t *testing.T, budget, window int, told bool, cuts []int, wrong stri
 	}
 }
 
+// depth is how many things may go against the usual course in one run. Three take minutes.
+func depth(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("SPADE_TEST_MODEL_DEPTH")
+	if text == "" {
+		return 2
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("SPADE_TEST_MODEL_DEPTH: %v", err)
+	}
+	return n
+}
+
+// TestEveryInterleavingNoticesWhatIsBroken: without one of its rules the sink doubles or loses something, and the model finds where.
+func TestEveryInterleavingNoticesWhatIsBroken(t *testing.T) {
+	for _, wrong := range []string{"no fence", "no plan", "no look", "no token"} {
+		_, problem := explore(t, 2, 2, false, []int{2, 9}, wrong, map[string]int{})
+		if problem == "" {
+			t.Errorf("%s: not noticed", wrong)
+		}
+		t.Logf("%s: %s", wrong, problem)
+	}
+}
+
 // TestEveryInterleaving takes two writers of one partition through every order of their steps in which at most so many things go
 // against the usual course, each at every point: the partition goes to the other one, the stopped one wakes up, a process is
 // killed, an answer is lost, a statement goes on without its client, the server is killed in an insert.
@@ -239,10 +266,10 @@ func TestEveryInterleaving(t *testing.T) {
 		told           bool
 		cuts           []int
 	}{
-		{2, 1, false, []int{9}},
-		{2, 2, false, []int{9}},
-		{2, 1, true, []int{2, 9}},
-		{2, 1000, false, []int{9, 2}},
+		{depth(t), 1, false, []int{9}},
+		{depth(t), 2, false, []int{9}},
+		{depth(t), 1, true, []int{2, 9}},
+		{depth(t), 1000, false, []int{9, 2}},
 	} {
 		paths, problem := explore(t, c.budget, c.window, c.told, c.cuts, "", reached)
 		if problem != "" {

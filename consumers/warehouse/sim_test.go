@@ -52,6 +52,7 @@ type actor struct {
 	turn chan verdict
 	over bool
 	err  error
+	last func() // what the scheduler does once it is over
 }
 
 func (a *actor) step(what string) verdict {
@@ -230,7 +231,12 @@ func (s *sim) outlive(what string, st *statement) {
 // ready are the actors that wait for the scheduler, in the order in which they came to be.
 func (s *sim) ready() (list []*actor, asleep bool) {
 	synctest.Wait()
-	s.actors = slices.DeleteFunc(s.actors, func(a *actor) bool { return a.over })
+	s.actors = slices.DeleteFunc(s.actors, func(a *actor) bool {
+		if a.over && a.last != nil {
+			a.last()
+		}
+		return a.over
+	})
 	for _, a := range s.actors {
 		if a.at == "" {
 			asleep = true
@@ -285,6 +291,7 @@ func (s *sim) open(name string, number int32, cut func(int) int, work func(conte
 		defer tell()
 		l.actor = a
 		l.sink = s.sinkFor(l)
+		a.last = func() { s.reached["plan repeated"] += int(l.sink.Stats().Repaired) }
 		for _, topic := range l.Topics() {
 			l.start[topic] = s.commits[Place{topic, number}]
 		}
@@ -293,13 +300,9 @@ func (s *sim) open(name string, number int32, cut func(int) int, work func(conte
 			return err
 		}
 		l.from = maps.Clone(l.start)
-		defer func() {
-			if l.sink.Stats().Repaired > 0 {
-				s.reach("plan repeated")
-			}
-		}()
 		return work(ctx, l, p)
 	})
+	synctest.Wait() // until its first step: nobody else runs
 	return l
 }
 
