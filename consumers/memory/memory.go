@@ -94,22 +94,31 @@ const (
 
 // Open makes the collections that are missing and checks the others.
 func (m *Memory) Open(ctx context.Context) error {
-	e := m.set.Embedder
-	all, err := m.set.Store.EnsureCollections(ctx,
-		vector.Collection{Kind: "environments", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
-			keyRun: vector.KeywordIndex, keyEnv: vector.KeywordIndex, keyKind: vector.KeywordIndex,
-			keyIteration: vector.IntegerIndex, keySlot: vector.IntegerIndex,
-		}},
-		vector.Collection{Kind: "documents", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
-			keyDocument: vector.KeywordIndex, keySource: vector.KeywordIndex, keyWithdrawn: vector.BoolIndex,
-		}},
-	)
+	ensure := m.set.Store.EnsureCollections
+	if r, ok := m.set.Store.(replaceable); ok {
+		ensure = r.EnsureLive
+	}
+	all, err := ensure(ctx, m.collections()...)
 	if err != nil {
 		return err
 	}
 	m.environments, m.documents = all[0], all[1]
 	m.set.Logger.Info("memory opened", "group", m.Group(), "environments", all[0].Points, "documents", all[1].Points)
 	return nil
+}
+
+// collections are those of environments and of documents.
+func (m *Memory) collections() []vector.Collection {
+	e := m.set.Embedder
+	return []vector.Collection{
+		{Kind: "environments", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
+			keyRun: vector.KeywordIndex, keyEnv: vector.KeywordIndex, keyKind: vector.KeywordIndex,
+			keyIteration: vector.IntegerIndex, keySlot: vector.IntegerIndex,
+		}},
+		{Kind: "documents", Model: e.Model(), Dim: e.Dim(), Indexes: map[string]vector.IndexKind{
+			keyDocument: vector.KeywordIndex, keySource: vector.KeywordIndex, keyWithdrawn: vector.BoolIndex,
+		}},
+	}
 }
 
 // Group is the consumer group of the projection, valid after Open.

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -86,7 +84,8 @@ func (c *Client) ensure(ctx context.Context, want Collection) (Ensured, error) {
 	name := want.Name()
 	info, err := c.info(ctx, name)
 	if errors.Is(err, ErrNotFound) {
-		if err := c.create(ctx, want); err != nil {
+		// The generation names a store, not a run: it is in no payload.
+		if err := c.create(ctx, want, name, uuid.NewString()); err != nil {
 			return Ensured{}, err
 		}
 		info, err = c.info(ctx, name)
@@ -94,20 +93,7 @@ func (c *Client) ensure(ctx context.Context, want Collection) (Ensured, error) {
 	if err != nil {
 		return Ensured{}, err
 	}
-	generation, err := check(want, info)
-	if err != nil {
-		return Ensured{}, err
-	}
-	for _, key := range slices.Sorted(maps.Keys(want.Indexes)) {
-		if _, there := info.GetPayloadSchema()[key]; there {
-			continue
-		}
-		if err := c.createIndex(ctx, name, key, want.Indexes[key]); err != nil {
-			return Ensured{}, err
-		}
-	}
-	c.remember(name, want.Dim)
-	return Ensured{Name: name, Generation: generation, Points: info.GetPointsCount()}, nil
+	return c.complete(ctx, want, name, info)
 }
 
 func (c *Client) info(ctx context.Context, name string) (*pb.CollectionInfo, error) {
@@ -120,20 +106,16 @@ func (c *Client) info(ctx context.Context, name string) (*pb.CollectionInfo, err
 	return out, err
 }
 
-func (c *Client) create(ctx context.Context, want Collection) error {
-	generation, err := uuid.NewRandom() // names a store, not a run: in no payload
-	if err != nil {
-		return fmt.Errorf("create collection: %w", err)
-	}
+func (c *Client) create(ctx context.Context, want Collection, name, generation string) error {
 	req := &pb.CreateCollection{
-		CollectionName: want.Name(),
+		CollectionName: name,
 		VectorsConfig:  pb.NewVectorsConfig(&pb.VectorParams{Size: uint64(want.Dim), Distance: pb.Distance_Cosine}),
 		Metadata: map[string]*pb.Value{
-			generationKey: pb.NewValueString(generation.String()),
+			generationKey: pb.NewValueString(generation),
 			"spade_model": pb.NewValueString(want.Model),
 		},
 	}
-	return c.call(ctx, "create collection "+want.Name(), func(ctx context.Context) error {
+	return c.call(ctx, "create collection "+name, func(ctx context.Context) error {
 		_, err := c.qdrant.GetCollectionsClient().Create(ctx, req)
 		if status.Code(err) == codes.AlreadyExists {
 			return nil // another process was faster, or an earlier try was carried out
@@ -176,8 +158,15 @@ func (c *Client) createIndex(ctx context.Context, name, key string, kind IndexKi
 	})
 }
 
-// DeleteCollection removes a collection; one that is not there is no error.
+// DeleteCollection removes a collection, which may be named by an alias; one that is not there is no error.
 func (c *Client) DeleteCollection(ctx context.Context, name string) error {
+	live, _, err := c.layout(ctx)
+	if err != nil {
+		return err
+	}
+	if target, ok := live[name]; ok {
+		name = target
+	}
 	return c.call(ctx, "delete collection "+name, func(ctx context.Context) error {
 		_, err := c.qdrant.GetCollectionsClient().Delete(ctx, &pb.DeleteCollection{CollectionName: name})
 		return err

@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/vector"
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// replaceable is a Store whose collections others can take the place of.
+type replaceable interface {
+	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
+	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
+	Sweep(ctx context.Context, all ...vector.Collection) ([]string, error)
+}
+
+var _ replaceable = (*vector.Client)(nil)
+
+func (m *Memory) replaceable() (replaceable, error) {
+	r, ok := m.set.Store.(replaceable)
+	if !ok {
+		return nil, errors.New("memory: its store cannot put one collection in the place of another")
+	}
+	return r, nil
+}
+
+// Beside makes empty collections beside the live ones and a memory on them, which its projections fill while the live ones
+// are used. Switch puts them in the place of the live ones. Events that cannot be projected go to poison.
+func (m *Memory) Beside(ctx context.Context, suffix string, poison Poison) (*Memory, error) {
+	r, err := m.replaceable()
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.EnsureBeside(ctx, suffix, m.collections()...)
+	if err != nil {
+		return nil, err
+	}
+	out := &Memory{set: m.set, environments: all[0], documents: all[1]}
+	out.set.Poison = poison
+	return out, nil
+}
+
+// Switch makes the collections of Beside the live ones, both at the same moment. The generation stays what it was, and with
+// it the consumer group: processes that project or read notice nothing. What they wrote into the old collections since the
+// new ones were filled is missing until the log is read on.
+func (m *Memory) Switch(ctx context.Context, suffix string) error {
+	r, err := m.replaceable()
+	if err != nil {
+		return err
+	}
+	return r.Switch(ctx, suffix, m.collections()...)
+}
+
+// Sweep deletes the collections that are not live: what Switch replaced, or what was never switched to.
+func (m *Memory) Sweep(ctx context.Context) (deleted []string, err error) {
+	r, err := m.replaceable()
+	if err != nil {
+		return nil, err
+	}
+	return r.Sweep(ctx, m.collections()...)
+}
+
+// Projection projects one partition number without a consumer group. It is used by one goroutine.
+type Projection struct{ p *processor }
+
+// Projection begins with no event read.
+func (m *Memory) Projection() *Projection { return &Projection{newProcessor(m, uncommitted{})} }
+
+// Process writes the points that follow from the batch, which is the next one of its topic.
+func (p *Projection) Process(ctx context.Context, b bus.Batch) error { return p.p.Process(ctx, b) }
+
+// uncommitted has no offsets to commit.
+type uncommitted struct{}
+
+func (uncommitted) Commit(string, int64) error { return nil }
+
+// PoisonFunc is a function that is a Poison.
+type PoisonFunc func(ctx context.Context, ev event.Event, reason error) error
+
+// Event calls the function.
+func (f PoisonFunc) Event(ctx context.Context, ev event.Event, reason error) error {
+	return f(ctx, ev, reason)
+}

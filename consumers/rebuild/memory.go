@@ -1,0 +1,233 @@
+package rebuild
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed256f7767/spade/consumers/memory"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/event"
+)
+
+// MemorySettings is what the code passes.
+type MemorySettings struct {
+	// Logger receives changes of state. Nil drops them.
+	Logger *slog.Logger
+	// Log is read from. Required.
+	Log Log
+	// Memory is the live one, opened. Required.
+	Memory *memory.Memory
+}
+
+// Memory rebuilds the memory, once.
+type Memory struct {
+	cfg    Config
+	set    MemorySettings
+	log    *slog.Logger
+	suffix string
+	beside *memory.Memory
+	parts  []*part
+
+	stage          atomic.Value // Stage
+	records, total atomic.Int64
+	events, unfit  atomic.Int64
+}
+
+// part is one partition number of the topics that the memory reads.
+type part struct {
+	number     int32
+	tails      []*bus.Tail // by topic
+	targets    []int64
+	projection *memory.Projection
+}
+
+// NewMemory makes a rebuild. It does no I/O.
+func NewMemory(cfg Config, set MemorySettings) (*Memory, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if set.Log == nil || set.Memory == nil {
+		return nil, errors.New("rebuild: log and memory are required")
+	}
+	var name [4]byte
+	_, _ = rand.Read(name[:]) // never fails
+	m := &Memory{cfg: cfg.withDefaults(), set: set, log: set.Logger, suffix: hex.EncodeToString(name[:])}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	m.stage.Store(Repairing)
+	return m, nil
+}
+
+// Progress may be called at any time.
+func (m *Memory) Progress() Progress {
+	return Progress{
+		Stage: m.stage.Load().(Stage), Records: m.records.Load(), Total: m.total.Load(), Events: m.events.Load(), Dead: m.unfit.Load(),
+	}
+}
+
+// Run fills collections beside the live ones, switches to them, reads on to what the log is by then, and deletes the old ones.
+// One that is broken off before the switch leaves collections that the next Run deletes; one that is broken off after
+// it may leave points missing that were written meanwhile, until the next Run.
+func (m *Memory) Run(ctx context.Context) error {
+	for _, step := range []struct {
+		stage Stage
+		do    func(context.Context) error
+	}{
+		{Repairing, m.sweep},
+		{Preparing, m.prepare},
+		{Filling, m.fill},
+		{Switching, func(ctx context.Context) error { return m.set.Memory.Switch(ctx, m.suffix) }},
+		{CatchingUp, m.pass},
+		{Dropping, m.sweep},
+	} {
+		m.stage.Store(step.stage)
+		m.log.Info("rebuild of the memory", "stage", string(step.stage), "collections", m.suffix)
+		if err := step.do(ctx); err != nil {
+			return m.broken(ctx, step.stage, err)
+		}
+	}
+	m.stage.Store(Done)
+	return nil
+}
+
+func (m *Memory) broken(ctx context.Context, at Stage, cause error) error {
+	cause = fmt.Errorf("rebuild the memory: %s: %w", at, cause)
+	switch at {
+	case CatchingUp, Dropping:
+		return fmt.Errorf("%w; it was switched to already, run it again", cause)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoFor)
+	defer cancel()
+	return errors.Join(cause, m.sweep(ctx))
+}
+
+func (m *Memory) sweep(ctx context.Context) error {
+	deleted, err := m.set.Memory.Sweep(ctx)
+	if len(deleted) > 0 {
+		m.log.Info("collections deleted", "names", deleted)
+	}
+	return err
+}
+
+func (m *Memory) prepare(ctx context.Context) (err error) {
+	m.beside, err = m.set.Memory.Beside(ctx, m.suffix, memory.PoisonFunc(func(context.Context, event.Event, error) error {
+		m.unfit.Add(1) // the live projection keeps it
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	byNumber := map[int32]*part{}
+	for _, topic := range memory.Topics() {
+		first, err := m.set.Log.FirstOffsets(ctx, topic)
+		if err != nil {
+			return err
+		}
+		for p, offset := range first {
+			if byNumber[p] == nil {
+				byNumber[p] = &part{number: p, projection: m.beside.Projection()}
+				m.parts = append(m.parts, byNumber[p])
+			}
+			byNumber[p].tails = append(byNumber[p].tails, m.set.Log.Tail(topic, p, offset))
+		}
+	}
+	return nil
+}
+
+// aim sets the targets to the end of the log and says how many records are left.
+func (m *Memory) aim(ctx context.Context) (left int64, err error) {
+	for _, p := range m.parts {
+		p.targets = p.targets[:0]
+	}
+	for i, topic := range memory.Topics() {
+		ends, err := m.set.Log.HighWatermarks(ctx, topic)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range m.parts {
+			if i < len(p.tails) {
+				p.targets = append(p.targets, ends[p.number])
+				left += max(0, ends[p.number]-p.tails[i].Next())
+			}
+		}
+	}
+	m.total.Store(m.records.Load() + left)
+	return left, nil
+}
+
+func (m *Memory) fill(ctx context.Context) error {
+	for range maxPasses {
+		if err := m.pass(ctx); err != nil {
+			return err
+		}
+		left, err := m.aim(ctx)
+		if err != nil || left <= nearEnd {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass reads to the end of the log, several partitions side by side.
+func (m *Memory) pass(ctx context.Context) error {
+	if _, err := m.aim(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(m.cfg.Parallel)
+	for _, p := range m.parts {
+		g.Go(func() error { return m.read(ctx, p) })
+	}
+	return g.Wait()
+}
+
+// Batches of a rebuild.
+const (
+	batchEvents = 512
+	batchBytes  = 4 << 20
+)
+
+// read projects a partition of one topic after the other. The order does not matter: what belongs together has the same key
+// within its topic.
+func (m *Memory) read(ctx context.Context, p *part) error {
+	for i, topic := range memory.Topics()[:len(p.tails)] {
+		tail, target := p.tails[i], p.targets[i]
+		if target <= tail.Next() {
+			continue
+		}
+		b := bus.Batch{Topic: topic, Partition: p.number, End: target}
+		last, bytes := tail.Next(), 0
+		process := func(next int64) error {
+			b.Next = next
+			if err := p.projection.Process(ctx, b); err != nil {
+				return err
+			}
+			m.events.Add(int64(len(b.Events)))
+			m.records.Add(next - last)
+			last, bytes, b.Events = next, 0, nil
+			return nil
+		}
+		err := tail.ReadTo(ctx, target, func(ev event.Event) error {
+			b.Events = append(b.Events, ev)
+			if bytes += len(ev.Payload); len(b.Events) < batchEvents && bytes < batchBytes {
+				return nil
+			}
+			return process(ev.LastOffset + 1)
+		})
+		if err == nil {
+			err = process(target)
+		}
+		if err != nil {
+			return fmt.Errorf("%s/%d: %w", topic, p.number, err)
+		}
+	}
+	return nil
+}
