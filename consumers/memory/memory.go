@@ -31,7 +31,12 @@ type Settings struct {
 	Log    consumers.Appender
 	Source *observe.Source
 	Logger *slog.Logger
+	// Identify returns the ids of topics, which tell a topic from another that had its name. Nil: they are not told apart.
+	Identify func(ctx context.Context, topics ...string) (map[string]uuid.UUID, error)
 }
+
+// ErrMadeAgain: a topic was deleted and made again while it was read.
+var ErrMadeAgain = errors.New("memory: the topic was deleted and made again")
 
 // Store is the vector store as a memory uses it; *vector.Client is one. What a
 // write stored is durable when it returns.
@@ -132,7 +137,16 @@ func Topics() []string { return []string{topics.Documents, topics.Environments} 
 
 // Handler projects the partitions that the group is given.
 func (m *Memory) Handler() bus.Handler {
-	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
-		return newProcessor(m, claim), nil
+	return bus.HandlerFunc(func(ctx context.Context, claim *bus.Claim) (bus.Processor, error) {
+		p := newProcessor(m, claim)
+		if m.set.Identify == nil {
+			return p, nil
+		}
+		ids, err := m.set.Identify(ctx, Topics()...)
+		if err != nil {
+			return nil, err
+		}
+		p.ids = ids
+		return p, nil
 	})
 }

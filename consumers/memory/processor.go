@@ -26,6 +26,7 @@ type processor struct {
 	m     *Memory
 	claim committer
 	next  map[string]int64 // after what was delivered, by topic
+	ids   map[string]uuid.UUID
 
 	designs map[uuid.UUID]design   // designed and not ended
 	ended   map[uuid.UUID]struct{} // so that a repeated design does not open again
@@ -91,6 +92,9 @@ func newProcessor(m *Memory, claim committer) *processor {
 
 // Process folds a batch, writes the points that follow from it, and commits.
 func (p *processor) Process(ctx context.Context, b bus.Batch) error {
+	if err := p.same(ctx, b.Topic); err != nil {
+		return err
+	}
 	for _, ev := range b.Events {
 		if err := p.fold(ev); err != nil {
 			if err := p.m.set.Poison.Event(ctx, ev, err); err != nil {
@@ -106,6 +110,24 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		return err
 	}
 	return p.commit()
+}
+
+// same makes sure that a topic is still the one that the partition was opened on. The offsets of one that was made again begin
+// at 0: going on would pass over its first events.
+func (p *processor) same(ctx context.Context, topic string) error {
+	was, known := p.ids[topic]
+	if !known {
+		return nil
+	}
+	ids, err := p.m.set.Identify(ctx, topic)
+	if err != nil {
+		return err
+	}
+	if is := ids[topic]; is != was {
+		return fmt.Errorf("%w: %s had the id %s and has %s; start again to read it from its beginning, and spade rebuild --memory "+
+			"to forget what only the old one held", ErrMadeAgain, topic, was, is)
+	}
+	return nil
 }
 
 // fold takes in one event. An error means that the event can never be

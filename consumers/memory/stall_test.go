@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -214,5 +215,38 @@ func TestARefusedTextIsKeptAside(t *testing.T) {
 		if len(dead.reasons) != 1 || l[topics.Environments] != 6 {
 			t.Errorf("keep %v: dead letters %q, committed %v", keep, dead.reasons, l)
 		}
+	}
+}
+
+// TestATopicThatWasMadeAgain: the memory neither goes on in the middle of the new topic nor commits there.
+func TestATopicThatWasMadeAgain(t *testing.T) {
+	ids := map[string]uuid.UUID{topics.Documents: {1}, topics.Environments: {2}}
+	m := openMemory(t, Settings{Store: newStore(t), Identify: func(context.Context, ...string) (map[string]uuid.UUID, error) {
+		return maps.Clone(ids), nil
+	}})
+	opened, err := m.Handler().Assigned(t.Context(), &bus.Claim{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := opened.(*processor)
+	l := ledger{}
+	p.claim = l
+	log := byTopic(shortStory(t).all)[topics.Documents]
+	batch := func(from, to int64) bus.Batch {
+		return bus.Batch{Topic: topics.Documents, Events: log[from:to], Next: to, End: int64(len(log))}
+	}
+	if err := p.Process(t.Context(), batch(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ids[topics.Documents] = uuid.UUID{3}
+	err = p.Process(t.Context(), batch(1, 3))
+	if !errors.Is(err, ErrMadeAgain) || !strings.Contains(err.Error(), topics.Documents) || !strings.Contains(err.Error(), "spade rebuild --memory") {
+		t.Errorf("error %v", err)
+	}
+	if l[topics.Documents] != 1 {
+		t.Errorf("committed %v", l)
+	}
+	if got := points(t, m); len(got) != 1 {
+		t.Errorf("%d points", len(got))
 	}
 }

@@ -21,18 +21,19 @@ import (
 type ClickHouse struct {
 	conn     olap.Conn
 	database string
+	pins     *pins
 }
 
 var _ Store = (*ClickHouse)(nil)
 
 // NewClickHouse makes a store on a connection, which stays the caller's.
 func NewClickHouse(conn olap.Conn) *ClickHouse {
-	return &ClickHouse{conn: conn, database: tables.Database}
+	return &ClickHouse{conn: conn, database: tables.Database, pins: &pins{conn: conn}}
 }
 
 // Beside is the same store on the tables of another database.
 func (c *ClickHouse) Beside(database string) *ClickHouse {
-	return &ClickHouse{conn: c.conn, database: database}
+	return &ClickHouse{conn: c.conn, database: database, pins: c.pins}
 }
 
 // SealName is the name of the constraint that keeps everybody from claiming partitions while a rebuild puts its tables in the
@@ -59,8 +60,12 @@ func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, 
 	for _, f := range rec.Schema().Fields() {
 		names = append(names, f.Name)
 	}
-	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s",
-		c.database, t.Name, strings.Join(names, ", "), tables.Quote(token), insertSettings)
+	newer, err := c.pins.newer(ctx)
+	if err != nil {
+		return err
+	}
+	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s%s",
+		c.database, t.Name, strings.Join(names, ", "), tables.Quote(token), insertSettings, newer)
 	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
 }
 

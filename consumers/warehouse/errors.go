@@ -31,7 +31,7 @@ func noWindow(table string) error {
 // madeAgain says that a topic is not the one that it was.
 func madeAgain(topic, was, is string) error {
 	return fmt.Errorf("topic %s was deleted and made again (its id was %s and is %s), so its offsets begin at 0 again: %w; "+
-		"spade rebuild --warehouse fills a new one from the log of today, or point this one at the log it came from",
+		"spade rebuild --warehouse --memory fills new ones from the log of today, or point this one at the log it came from",
 		topic, was, is, ErrOtherLog)
 }
 

@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
@@ -34,6 +36,35 @@ func (c *ClickHouse) Windows(ctx context.Context) (map[string]Window, error) {
 		out[name] = windowOf(engine, full, server)
 	}
 	return out, class(rows.Err())
+}
+
+// pins are settings of an insert that only newer servers know, and refuse where they do not.
+type pins struct {
+	conn olap.Conn
+
+	mu   sync.Mutex // guards the following
+	text *string    // nil: not asked yet
+}
+
+// newer returns them as a statement has them. deduplicate_insert, of a user's profile, would otherwise overrule
+// insert_deduplicate.
+func (p *pins) newer(ctx context.Context) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text != nil {
+		return *p.text, nil
+	}
+	var known uint64
+	err := p.conn.QueryRow(ctx, "SELECT count() FROM system.settings WHERE name = 'deduplicate_insert'").Scan(&known)
+	if err != nil {
+		return "", class(err)
+	}
+	text := ""
+	if known > 0 {
+		text = ", deduplicate_insert = 'enable'"
+	}
+	p.text = &text
+	return text, nil
 }
 
 // windowSettings reads the server's own values, by name. They are the same for replicated tables unless its configuration has a
