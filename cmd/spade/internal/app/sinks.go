@@ -53,7 +53,7 @@ func (s *Services) openMemory(ctx context.Context) error {
 	}
 	m, err := memory.New(memory.Settings{
 		Store: s.Vectors, Embedder: s.Embedder, Poison: s.poison("memory"), Keep: s.Config.Embeddings.URL != "",
-		Log: s.Bus, Source: observe.NewSource("memory"), Logger: s.Log,
+		Log: s.Bus, Source: observe.NewSource("memory"), Logger: s.Log, Identify: s.Bus.TopicIDs,
 	})
 	if err != nil {
 		return err
