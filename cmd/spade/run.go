@@ -79,6 +79,11 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 	for _, s := range l.Idle() {
 		log.Warn("a setting has no effect", "setting", s.Key, "from", s.Where, "because", s.Because)
 	}
+	w, err := watchProcess(ctx, l, "run", log)
+	if err != nil {
+		return summary, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
 	show := func(phase, note string) {
 		// A view that cannot be drawn is no reason to end a run.
 		_ = view.Update(progress.State{Name: l.Run.Name, Iterations: l.Run.Iterations, Phase: phase, Note: note})
@@ -94,6 +99,7 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 		return summary, err
 	}
 	defer func() { err = errors.Join(err, services.Close(context.WithoutCancel(ctx))) }()
+	w.over(services)
 	guarded, stop := at.Guard(ctx)
 	defer stop()
 	summary, err = services.RunLoop(guarded, l, view, func(p corpus.Progress) {

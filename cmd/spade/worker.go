@@ -95,7 +95,7 @@ func newRole(c *cli, role app.Role) *cobra.Command {
 func isRoleSetting(role app.Role, f config.Field) bool {
 	plays := role == app.RoleDesigner || role == app.RoleRollout || role == app.RoleTrainer
 	switch {
-	case f.Key == "drain" || f.Key == "metrics.listen":
+	case isWatchSetting(f):
 		return true
 	case f.Key == "plugin.command":
 		return plays || role == app.RolePolicy
@@ -120,6 +120,11 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	if err != nil {
 		return err
 	}
+	told, err := watchProcess(ctx, l, string(role), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.close()) }()
 	warehouse, vectors := role.Needs()
 	needed := []embedded.Service{embedded.Kafka}
 	if warehouse {
@@ -148,6 +153,7 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	defer func() { err = errors.Join(err, services.Close(context.WithoutCancel(ctx))) }()
 	guarded, stop := at.Guard(ctx)
 	defer stop()
+	told.over(services)
 	w := &app.Worker{Services: services, Config: l, Role: role, Run: run}
 	log.Info("worker is ready", "role", role)
 	err = w.Work(guarded)

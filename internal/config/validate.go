@@ -84,7 +84,24 @@ func (c *checker) general() {
 	c.oneOf("log.level", c.l.Log.Level)
 	c.oneOf("log.format", c.l.Log.Format)
 	c.oneOf("sandbox.tier", c.l.Sandbox.Tier)
+	c.between("drain", c.l.Drain, 1, 3600)
 	c.python()
+	c.watched()
+}
+
+// watched checks where the process is watched from.
+func (c *checker) watched() {
+	if at := c.l.Metrics.Listen; at != "" {
+		if _, port, err := net.SplitHostPort(at); err != nil || port == "" {
+			c.fail("metrics.listen", "%q is not host:port", at)
+		}
+	}
+	if at := c.l.Trace.Endpoint; at != "" {
+		u, err := url.Parse(at)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+			c.fail("trace.endpoint", "is not an http:// or https:// address without a user")
+		}
+	}
 }
 
 func (c *checker) python() {

@@ -40,7 +40,6 @@ type Log interface {
 	Stats() bus.Stats
 	Groups(ctx context.Context) ([]bus.Group, error)
 	Ready(ctx context.Context) error
-	OnAppend(fn func([]event.Event))
 }
 
 var _ Log = (*bus.Client)(nil)
@@ -56,8 +55,7 @@ type Process struct {
 	health   health
 	tally    *tally
 
-	// Generate is filled in by what asks for completions, by role of the policy.
-	agent, designer             *observe.Histogram
+	agent, designer             *observe.Histogram // requests for completions, by role of the policy
 	agentErrors, designerErrors atomic.Int64
 	restarts                    atomic.Int64
 
@@ -66,7 +64,7 @@ type Process struct {
 	addr string
 
 	mu       sync.Mutex // guards the following
-	watching context.CancelFunc
+	watching func()     // ends Watch
 }
 
 // New makes a Process that serves nothing yet.
@@ -121,9 +119,7 @@ func (p *Process) Shutdown(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	p.mu.Lock()
-	p.watching()
-	p.mu.Unlock()
+	p.Unwatch()
 	var err error
 	if p.http != nil {
 		if err = p.http.Shutdown(ctx); err != nil {
@@ -148,19 +144,39 @@ func (p *Process) Drain() {
 	}
 }
 
-// Watch tells of the log, of the consumer groups on it and of the events that are appended to it, until Shutdown.
+// Appended counts events that this process appended.
+func (p *Process) Appended(events []event.Event) {
+	if p != nil {
+		p.tally.add(events)
+	}
+}
+
+// Watch tells of the log and of the consumer groups on it, until Unwatch or Shutdown.
 func (p *Process) Watch(log Log) {
 	if p == nil {
 		return
 	}
-	log.OnAppend(p.tally.add)
 	p.Add(logSampler(log))
 	p.health.watch()
 	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
 	p.mu.Lock()
-	p.watching = cancel
+	p.watching = func() { cancel(); <-done }
 	p.mu.Unlock()
-	p.wg.Go(func() { p.poll(ctx, log) })
+	go func() {
+		defer close(done)
+		p.poll(ctx, log)
+	}()
+}
+
+// Unwatch ends Watch, so that the log may be closed. The counters stay.
+func (p *Process) Unwatch() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watching()
 }
 
 // poll looks at the log until ctx ends.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed256f7767/spade/consumers/trainer"
 	"github.com/seed256f7767/spade/internal/policy"
+	"github.com/seed256f7767/spade/internal/telemetry"
 	"github.com/seed256f7767/spade/plugins"
 	"github.com/seed256f7767/spade/plugins/host"
 	"github.com/seed256f7767/spade/schemas/spadepb"
@@ -28,6 +29,7 @@ type brain struct {
 	command []string
 	config  string // the run's semantic configuration, JSON
 	log     *slog.Logger
+	told    *telemetry.Process // nil: nobody watches
 	// load fetches a checkpoint that is not in its event.
 	load func(ctx context.Context, ck *spadepb.Checkpoint) ([]byte, error)
 
@@ -343,6 +345,7 @@ func (b *brain) revive(ctx context.Context, crashed *host.Plugin, attempt int) e
 		return ctx.Err()
 	}
 	b.log.Warn("trainer plugin crashed, starting it again", "attempt", attempt+1)
+	b.told.PluginRestarted()
 	_ = crashed.Shutdown(ctx) // it is dead: this only tidies up after it
 	p, err := host.Launch(ctx, host.Config{Command: b.command}, host.Settings{Logger: b.log})
 	if err != nil {

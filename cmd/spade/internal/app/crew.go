@@ -90,7 +90,7 @@ func (c *crew) play(ctx context.Context, role Role) error {
 		return c.design(ctx)
 	case RoleRollout:
 		r := rollout.New(rollout.Settings{
-			Run: c.run, Log: c.s.Bus, Policy: c.generator, Model: c.model(), Workers: rolloutWorkers{c.pool},
+			Run: c.run, Log: c.s.Bus, Policy: timed{c.generator, c.s.told}, Model: c.model(), Workers: rolloutWorkers{c.pool},
 			Source: observe.NewSource("rollout"), Poison: c.s.poison("rollout"), Closed: c.state.isDone,
 		})
 		return c.consume(ctx, role, []string{topics.Environments}, r.Handler())
@@ -117,7 +117,7 @@ func (c *crew) design(ctx context.Context) error {
 		return ended(ctx, "designer", fmt.Errorf("read designs: %w", err))
 	}
 	d := designer.New(ledger, designer.Settings{
-		Run: c.run, Log: c.s.Bus, Policy: c.generator, Model: c.model(), Gate: runGate{c.pool},
+		Run: c.run, Log: c.s.Bus, Policy: timed{c.generator, c.s.told}, Model: c.model(), Gate: runGate{c.pool},
 		Memory: c.s.memory, Documents: documents{c.s.memory}, Source: observe.NewSource("designer"), Poison: c.s.poison("designer"),
 		Pool: c.pooled,
 	})

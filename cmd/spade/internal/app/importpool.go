@@ -290,7 +290,7 @@ func SetsOf(specs []pools.Spec) []string {
 
 // OpenImport starts what an import needs of this machine: the workers and the projections.
 func (s *Services) OpenImport(ctx context.Context, specs []pools.Spec) (entries []pools.Entry, absent []pools.Absent, err error) {
-	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), SetsOf(specs), s.Log); err != nil {
+	if s.Pool, err = s.startPool(ctx, s.Config, SetsOf(specs)); err != nil {
 		return nil, nil, err
 	}
 	if entries, absent, err = ListEntries(ctx, s.Pool, specs); err != nil {

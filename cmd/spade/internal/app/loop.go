@@ -34,7 +34,7 @@ func (s *Services) RunLoop(
 	if err != nil {
 		return Summary{}, err
 	}
-	if s.Pool, err = StartPool(ctx, s.Config, 2*s.parallel(), fixed.sets(), s.Log); err != nil {
+	if s.Pool, err = s.startPool(ctx, s.Config, fixed.sets()); err != nil {
 		return Summary{}, err
 	}
 	if s.tier, err = tiers(ctx, s.Pool, probes(l.Run, fixed)); err != nil {
@@ -89,7 +89,12 @@ func (s *Services) launch(ctx context.Context, l config.Loaded) (*brain, error) 
 	if err != nil {
 		return nil, err
 	}
-	return launch(ctx, command, s.Log)
+	b, err := launch(ctx, command, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	b.told = s.told
+	return b, nil
 }
 
 // spec is the run that the configuration describes.

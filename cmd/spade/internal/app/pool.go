@@ -18,6 +18,12 @@ import (
 // core. sets are the package sets that the sources will name, an empty one being none; no others can be opened, so that no
 // Python is asked for where none is needed. The caller shuts the pool down.
 func StartPool(ctx context.Context, c config.Config, workers int, sets []string, log *slog.Logger) (*gym.Pool, error) {
+	return startPool(ctx, c, workers, sets, gym.Settings{Logger: log})
+}
+
+// startPool is StartPool with settings of the pool.
+func startPool(ctx context.Context, c config.Config, workers int, sets []string, set gym.Settings) (*gym.Pool, error) {
+	log := set.Logger
 	cfg := gym.NewDefaultConfig()
 	if workers > 0 {
 		cfg.MaxWorkers = workers
@@ -29,7 +35,7 @@ func StartPool(ctx context.Context, c config.Config, workers int, sets []string,
 		return nil, fmt.Errorf("package sets: %w", err)
 	}
 	cfg.Python = gym.PythonConfig{Interpreter: c.Python.Interpreter, Packages: packages}
-	pool, err := gym.NewPool(cfg, gym.Settings{Logger: log})
+	pool, err := gym.NewPool(cfg, set)
 	if err != nil {
 		return nil, err
 	}

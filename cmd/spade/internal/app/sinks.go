@@ -77,8 +77,12 @@ func (s *Services) openWarehouse(ctx context.Context) error {
 		set.Embedder = rowEmbedder{s.Embedder}
 	}
 	sink, err := warehouse.New(warehouse.NewDefaultConfig(), set)
+	if err != nil {
+		return err
+	}
 	s.sink = sink
-	return err
+	s.tellSink(sink)
+	return nil
 }
 
 // installFor is how long a warehouse that does not answer is waited for: one that was killed comes back within seconds.

@@ -241,7 +241,7 @@ func (w *Worker) startPool(ctx context.Context, c *crew) (err error) {
 	c.pooled = fixed.Environments
 	cfg := w.Services.Config
 	cfg.Run = l.Run
-	c.pool, err = StartPool(ctx, cfg, 2*w.Services.parallel(), fixed.sets(), w.Services.Log)
+	c.pool, err = w.Services.startPool(ctx, cfg, fixed.sets())
 	return err
 }
 
