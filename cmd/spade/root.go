@@ -36,7 +36,7 @@ embedded, with their data under ./.spade.`,
 		return withNext(usage(err), fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))
 	})
 	root.AddCommand(
-		newUp(c), newRun(c), newWorker(c), newCorpus(c), newEnv(c), newEvents(c), newSQL(c), newRuns(c), newShow(c), newDigest(c), newVerify(c), newRebuild(c),
+		newUp(c), newRun(c), newWorker(c), newCorpus(c), newEnv(c), newEvents(c), newSQL(c), newRuns(c), newShow(c), newDigest(c), newVerify(c), newDeadLetters(c), newRebuild(c),
 		newInstall(c), newDoctor(c), newConfig(c), newVersion(c), newCompletion(c),
 	)
 	return root

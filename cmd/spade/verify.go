@@ -4,69 +4,165 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
-	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
+	"github.com/seed256f7767/spade/cmd/spade/internal/progress"
+	"github.com/seed256f7767/spade/cmd/spade/internal/verifyview"
+	"github.com/seed256f7767/spade/consumers/verify"
 )
 
-// errDiffers says that a projection is not what the log makes it.
-var errDiffers = errors.New("the warehouse differs from the log")
+// errDiffers says that something is not what the log makes it.
+var errDiffers = errors.New("what is there differs from the log")
+
+// verifyFlags are those of spade verify.
+type verifyFlags struct {
+	only string
+	json bool
+}
 
 func newVerify(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify RUN",
-		Short: "Compare a run's log with the warehouse",
-		Long: `Brings the warehouse up to date, folds the run's log anew and compares the two, table by table and row by
-row. Exits with 1 when they differ, and names where.`,
-		Example: `  spade verify demo`,
-		Args:    exactArgs("RUN"),
+	var flags verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify [RUN]",
+		Short: "Compare the log with itself and with everything made of it",
+		Long: `Reads the log of a run, or of everything, and checks that it is complete (every slot, rollout, regret,
+policy version and evaluation that it promises has come to an end), and that the warehouse, the memory and
+the checkpoints are what the log makes them: row by row, point by point, byte by byte. What an unfinished
+run still owes is in flight and no fault. While other processes write, a consistent part is compared.
+
+Projections that no process fills are brought up to date first. Exits with 0 when all is equal, with 1 when
+something differs, naming the first differences and counting the others, and with 2 for a mistake in the call.`,
+		Example: `  spade verify
+  spade verify demo
+  spade verify demo --only warehouse
+  spade verify --json | jq .differences`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactArgs("RUN")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.inPlace(cmd, nil, func(ctx context.Context, p place) (err error) {
-				s, err := app.Open(ctx, p.settings, p.At, p.log)
+			areas, err := flags.areas()
+			if err != nil {
+				return err
+			}
+			return c.inPlace(cmd, nil, func(ctx context.Context, p place) error {
+				v, err := c.verify(ctx, p, args, areas)
 				if err != nil {
 					return err
 				}
-				defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
-				run, err := app.FindRun(ctx, s.Bus, args[0])
-				if err != nil {
-					return err
-				}
-				if err := s.StartSinks(ctx); err != nil {
-					return err
-				}
-				v, err := s.Verify(ctx, run)
-				if err != nil {
-					return err
-				}
-				return c.printVerification(v)
+				return c.printVerification(v, flags.json, areas)
 			})
 		},
 	}
+	cmd.Flags().StringVar(&flags.only, "only", "", "verify only these, separated by commas: "+strings.Join(verify.Areas(), ", "))
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print one JSON object")
+	return cmd
 }
 
-// maxDifferences is how many differences are named; the rest is counted.
-const maxDifferences = 20
-
-func (c *cli) printVerification(v app.Verification) error {
-	fmt.Fprintf(c.out, "log digest  %x\nevents      %d\n", v.Log.Sum(), v.Log.Len())
-	for _, r := range v.Log.Repeats() {
-		fmt.Fprintf(c.out, "repeated    %s in %s/%d at %d has another payload; the first counts\n", r.ID, r.Topic, r.Partition, r.Offset)
+func (f verifyFlags) areas() ([]string, error) {
+	if f.only == "" {
+		return nil, nil
 	}
-	if n := v.Log.Nondeterministic(); n > 0 {
-		fmt.Fprintf(c.out, "a clock had a part in %d events\n", n)
-	}
-	for i, d := range v.Differences {
-		if i == maxDifferences {
-			fmt.Fprintf(c.out, "… and %d more\n", len(v.Differences)-i)
-			break
+	areas := strings.Split(f.only, ",")
+	for _, a := range areas {
+		if !slices.Contains(verify.Areas(), a) {
+			return nil, usage(fmt.Errorf("--only %q: there are %s", a, strings.Join(verify.Areas(), ", ")))
 		}
-		fmt.Fprintf(c.out, "differs     %s\n", screen.Escape(d.String()))
 	}
-	if len(v.Differences) > 0 {
-		return fmt.Errorf("%w in %d places", errDiffers, len(v.Differences))
+	return areas, nil
+}
+
+// verify runs the verification with a bar where there is a terminal.
+func (c *cli) verify(ctx context.Context, p place, args, areas []string) (v app.Verification, err error) {
+	s, err := app.Open(ctx, p.settings, p.At, p.log)
+	if err != nil {
+		return v, err
 	}
-	_, err := fmt.Fprintln(c.out, "the warehouse equals the log")
+	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	o := app.VerifyOptions{Only: areas}
+	if len(args) > 0 {
+		run, err := app.FindRun(ctx, s.Bus, args[0])
+		if err != nil {
+			return v, err
+		}
+		o.Run = &run
+	}
+	bars := &verifyBars{set: c.progressSettings()}
+	o.Progress = bars.show
+	v, err = s.VerifyAll(ctx, o)
+	return v, errors.Join(err, bars.close())
+}
+
+// verifyBars shows one bar after the other, on a terminal only.
+type verifyBars struct {
+	set  progress.Settings
+	what string
+	bar  *progress.Bar
+}
+
+func (b *verifyBars) show(what string, done, total int64) {
+	if !b.set.Terminal {
+		return
+	}
+	if what != b.what {
+		_ = b.close()
+		b.what, b.bar = what, progress.NewBar(b.set, what, progress.Items)
+	}
+	_ = b.bar.Set(done, total) // a bar that cannot be drawn is no reason to stop
+}
+
+func (b *verifyBars) close() error {
+	if b.bar == nil {
+		return nil
+	}
+	err := b.bar.Close()
+	b.bar = nil
 	return err
+}
+
+func (c *cli) printVerification(v app.Verification, asJSON bool, areas []string) error {
+	var err error
+	if asJSON {
+		err = verifyview.WriteJSON(c.out, v)
+	} else {
+		err = verifyview.View{Out: c.out, Style: c.style(c.out), Areas: areas}.Write(v)
+	}
+	if err != nil || v.Total == 0 {
+		return err
+	}
+	return withNext(fmt.Errorf("%w in %d places; the first is in the %s", errDiffers, v.Total, v.Differences[0]), remedy(v))
+}
+
+// remedy says what can be done about what was found.
+func remedy(v app.Verification) string {
+	found := map[string]bool{}
+	for _, s := range v.Sums {
+		found[s.Area] = true
+	}
+	var steps []string
+	var rebuild []string
+	for _, area := range []string{verify.AreaWarehouse, verify.AreaMemory} {
+		if found[area] {
+			rebuild = append(rebuild, "--"+area)
+		}
+	}
+	if slices.ContainsFunc(v.Letters, func(l verify.Letter) bool { return !l.Retried }) {
+		steps = append(steps, "spade deadletters retry --all --dry-run shows which dead letters can be applied now")
+	}
+	if rebuild != nil {
+		steps = append(steps, "spade rebuild "+strings.Join(rebuild, " ")+" makes them anew from the log")
+	}
+	if found[verify.AreaCheckpoints] {
+		steps = append(steps, "put the missing checkpoint files back, or train from the version before")
+	}
+	if found[verify.AreaLog] {
+		steps = append(steps, "the log cannot be repaired: spade events cat shows what it holds; a run that is not finished goes on with spade run --name")
+	}
+	return strings.Join(steps, "\n")
 }

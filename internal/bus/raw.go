@@ -120,3 +120,12 @@ func (c *Client) CommittedOffsets(ctx context.Context, group, topic string) (map
 	})
 	return out, err
 }
+
+// PartitionOf is the partition that records of a key are appended to.
+func (c *Client) PartitionOf(ctx context.Context, topic string, key []byte) (int32, error) {
+	info, err := c.topic(ctx, topic)
+	if err != nil {
+		return 0, err
+	}
+	return int32(partition(key, info.partitions)), nil
+}

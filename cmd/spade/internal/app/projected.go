@@ -1,0 +1,186 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed256f7767/spade/consumers/memory"
+	"github.com/seed256f7767/spade/consumers/verify"
+	"github.com/seed256f7767/spade/consumers/warehouse"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/topics"
+)
+
+// projected is how far the projections have come.
+type projected struct {
+	// warehouse and memory are offsets before which everything must be there.
+	warehouse, memory verify.Positions
+	live              bool
+	behind            []string
+}
+
+// project brings the projections up to a cut, or as near as the processes that fill them have come.
+func (s *Services) project(ctx context.Context, cut verify.Cut) (projected, error) {
+	live, err := s.follow(ctx)
+	if err != nil {
+		return projected{}, err
+	}
+	p := projected{live: live}
+	p.warehouse, err = s.approach(ctx, cut.Ends, s.warehousePositions)
+	if err != nil {
+		return projected{}, fmt.Errorf("see how far the warehouse is: %w", err)
+	}
+	if n := missing(cut.Ends, p.warehouse); n > 0 {
+		p.behind = append(p.behind, fmt.Sprintf("the warehouse lacks the last %d records of the log", n))
+	}
+	p.warehouse = within(cut.Ends, p.warehouse)
+	of := verify.Positions{}
+	for _, topic := range memory.Topics() {
+		of[topic] = cut.Ends[topic]
+	}
+	p.memory, err = s.approach(ctx, of, s.memoryPositions)
+	if err != nil {
+		return projected{}, fmt.Errorf("see how far the memory is: %w", err)
+	}
+	if missing(of, p.memory) == 0 {
+		p.memory = nil
+	}
+	return p, nil
+}
+
+// follow starts the projections in this process unless one or another runs them, which live says.
+func (s *Services) follow(ctx context.Context) (live bool, err error) {
+	if s.sinks != nil {
+		return false, nil
+	}
+	if live, err = s.projectedElsewhere(ctx); err != nil {
+		return false, err
+	}
+	if !live {
+		return false, s.StartSinks(ctx)
+	}
+	return true, errors.Join(s.openMemory(ctx), s.openWarehouse(ctx))
+}
+
+// projectedElsewhere reports whether a process fills the warehouse.
+func (s *Services) projectedElsewhere(ctx context.Context) (bool, error) {
+	for _, group := range s.warehouseGroups() {
+		n, err := s.Bus.Members(ctx, group)
+		if n > 0 || err != nil {
+			return n > 0, err
+		}
+	}
+	return false, nil
+}
+
+// warehouseGroups are the consumer groups of the sink.
+func (s *Services) warehouseGroups() []string {
+	groups := []string{warehouse.Group}
+	seen := map[int]bool{s.Config.Partitions: true}
+	for _, t := range topics.All(s.Config.Partitions) {
+		if !seen[t.Partitions] {
+			seen[t.Partitions] = true
+			groups = append(groups, fmt.Sprintf("%s.%d", warehouse.Group, t.Partitions))
+		}
+	}
+	return groups
+}
+
+func (s *Services) warehousePositions(ctx context.Context) (verify.Positions, error) {
+	out := verify.Positions{}
+	store := warehouse.NewClickHouse(s.warehouse)
+	for _, group := range s.warehouseGroups() {
+		positions, err := store.Positions(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		for topic, parts := range positions {
+			out[topic] = parts
+		}
+	}
+	return out, nil
+}
+
+func (s *Services) memoryPositions(ctx context.Context) (verify.Positions, error) {
+	out := verify.Positions{}
+	for _, topic := range memory.Topics() {
+		offsets, err := s.Bus.CommittedOffsets(ctx, s.memory.Group(), topic)
+		if err != nil {
+			return nil, err
+		}
+		out[topic] = offsets
+	}
+	return out, nil
+}
+
+const (
+	// approachEvery is how often a projection is asked how far it is.
+	approachEvery = 200 * time.Millisecond
+	// patience is how long one is waited for that comes no nearer.
+	patience = 5 * time.Second
+)
+
+// approach waits until a projection has come to the ends, or comes no nearer.
+func (s *Services) approach(
+	ctx context.Context, ends verify.Positions, ask func(context.Context) (verify.Positions, error),
+) (verify.Positions, error) {
+	least, nearer := int64(-1), time.Now()
+	for {
+		at, err := ask(ctx)
+		if err != nil {
+			return nil, err
+		}
+		left := missing(ends, at)
+		if left == 0 {
+			return at, nil
+		}
+		if least < 0 || left < least {
+			least, nearer = left, time.Now()
+		}
+		if time.Since(nearer) > patience {
+			return at, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.sinkFailed():
+			return nil, fmt.Errorf("a projection ended: %w", context.Cause(s.sinksContext))
+		case <-time.After(approachEvery):
+		}
+	}
+}
+
+// sinkFailed is closed when a projection of this process has ended; it is nil when there is none.
+func (s *Services) sinkFailed() <-chan struct{} {
+	if s.sinks == nil {
+		return nil
+	}
+	return s.sinksContext.Done()
+}
+
+// within is how far a projection has come of what lies before the ends.
+func within(ends, at verify.Positions) verify.Positions {
+	out := verify.Positions{}
+	for topic, parts := range ends {
+		out[topic] = map[int32]int64{}
+		for p, end := range parts {
+			out[topic][p] = min(end, at[topic][p])
+		}
+	}
+	return out
+}
+
+// missing is how many records lie between a position and the ends.
+func missing(ends, at verify.Positions) int64 {
+	var n int64
+	for topic, parts := range ends {
+		for p, end := range parts {
+			n += max(0, end-at[topic][p])
+		}
+	}
+	return n
+}
+
+var _ verify.Source = (*bus.Client)(nil)
