@@ -38,6 +38,8 @@ func (w *world) begin() {
 	w.t.Cleanup(w.seen.stop)
 	w.fillSlots()
 	w.t.Cleanup(w.empty)
+	w.told = listen(w.slots)
+	w.t.Cleanup(w.told.stop)
 	w.append = newAppender(w.t, w)
 	w.t.Cleanup(w.append.stop)
 }

@@ -110,18 +110,16 @@ func (p *warehouseProxy) serve(w http.ResponseWriter, r *http.Request) {
 	if m := tokenIn.FindStringSubmatch(s.text); m != nil {
 		s.token = m[1]
 	}
-	once := func() answer {
-		// What has reached the server is executed, whatever becomes of the process.
-		a := send(context.WithoutCancel(r.Context()))
-		p.ledger.add(s, a)
-		return a
-	}
+	// What has reached the server is executed, whatever becomes of the process.
+	once := func() answer { return send(context.WithoutCancel(r.Context())) }
+	a, pass := answer{}, true
 	if tr := p.spring(func(tr *trap) bool { return tr.wants(s) }); tr != nil {
-		a, pass := tr.do(s, once)
-		deliver(w, a, pass)
-		return
+		a, pass = tr.do(s, once)
+	} else {
+		a = once()
 	}
-	deliver(w, once(), true)
+	p.ledger.add(s, a, pass)
+	deliver(w, a, pass)
 }
 
 var tokenIn = regexp.MustCompile(`insert_deduplication_token = '([^']*)'`)
@@ -161,43 +159,55 @@ func deliver(w http.ResponseWriter, a answer, pass bool) {
 	_, _ = w.Write(a.body) // a process that is gone gets nothing
 }
 
-// ledger is every write that reached ClickHouse through a proxy.
+// ledger is what became of the writes that went through proxies.
 type ledger struct {
-	mu     sync.Mutex          // guards the following
-	blocks map[string][]string // who inserted a block successfully, by its token, in order
-	fenced int                 // writes that the server refused because another writer held the partition
+	mu     sync.Mutex      // guards the following
+	lost   map[string]bool // blocks that the server took and whose writer did not hear of it, by token
+	places map[string]bool // topic:partition of writes that were heard of after a block was lost there
+	fenced int             // writes that the server refused because another writer held the partition
 }
 
-func newLedger() *ledger { return &ledger{blocks: map[string][]string{}} }
+func newLedger() *ledger { return &ledger{lost: map[string]bool{}, places: map[string]bool{}} }
 
 // throwIf is the error code that a fenced write is refused with.
 const throwIf = "395"
 
-func (l *ledger) add(s statement, a answer) {
+// add notes a write, and whether its writer heard of it.
+func (l *ledger) add(s statement, a answer, heard bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.code == throwIf {
+	switch {
+	case a.code == throwIf:
 		l.fenced++
-	}
-	if s.token != "" && a.ok() {
-		l.blocks[s.token] = append(l.blocks[s.token], s.who)
+	case s.token == "" || !a.ok():
+	case heard:
+		l.places[place(s.token)] = true
+	default:
+		l.lost[s.token] = true
+		delete(l.places, place(s.token))
 	}
 }
 
-// repeats counts blocks that the server accepted more than once, of which it kept one, and among them those that another
-// process repeated.
-func (l *ledger) repeats() (same, other int) {
+// place is the topic and partition of a token, which is table:topic:partition:first-last.
+func place(token string) string {
+	parts := strings.Split(token, ":")
+	if len(parts) < 3 {
+		return token
+	}
+	return parts[1] + ":" + parts[2]
+}
+
+// found counts blocks that the server took unheard at places that were written on to afterwards: the writer has seen that it
+// had the block, or the oracle finds it twice.
+func (l *ledger) found() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, by := range l.blocks {
-		for i := 1; i < len(by); i++ {
-			same++
-			if by[i] != by[0] {
-				other++
-			}
+	for token := range l.lost {
+		if l.places[place(token)] {
+			n++
 		}
 	}
-	return same, other
+	return n
 }
 
 func (l *ledger) refused() int {

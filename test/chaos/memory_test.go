@@ -50,15 +50,19 @@ func (w *world) judgeMemory(l *logged) {
 		w.problem("read the memory: %v", err)
 		return
 	}
+	wrong, phantom := 0, 0
 	for env, run := range l.wanted {
-		if n := got[[2]uuid.UUID{env, run}]; n != 1 {
-			w.problem("the memory holds the accepted environment %s %d times", env, n)
+		if got[[2]uuid.UUID{env, run}] != 1 {
+			wrong++
 		}
 	}
 	for at := range got {
 		if _, ours := l.digests[at[1]]; ours && l.wanted[at[0]] != at[1] {
-			w.problem("the memory holds %s, which was not accepted", at[0])
+			phantom++
 		}
+	}
+	if wrong+phantom > 0 {
+		w.problem("the memory holds %d of %d accepted environments not once, and %d that were not accepted", wrong, len(l.wanted), phantom)
 	}
 	w.log.add("the memory holds %d environments", len(got))
 }

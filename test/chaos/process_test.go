@@ -16,17 +16,19 @@ import (
 
 // slot is a place that one process of a role fills. Its keeper starts another process whenever one ends.
 type slot struct {
-	w     *world
-	name  string // role and number
-	role  string
-	args  []string
-	links *links // nil: the process holds a lease on the data folder
+	w       *world
+	name    string // role and number
+	role    string
+	args    []string
+	links   *links // nil: the process holds a lease on the data folder
+	metrics string // where it tells its metrics; empty: it does not
 
 	done chan struct{} // closed when the keeper has ended
 
 	mu      sync.Mutex // guards the following
 	process *os.Process
 	starts  int
+	soon    int  // processes in a row that ended soon after they began
 	leaving bool // no other process is to be started
 	started time.Time
 }
@@ -63,8 +65,19 @@ func (s *slot) keep() {
 		if leaving {
 			return
 		}
-		time.Sleep(restartDelay)
+		time.Sleep(s.delay())
 	}
+}
+
+// delay grows while processes end soon after they began.
+func (s *slot) delay() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.started) > 5*time.Second {
+		s.soon = 0
+	}
+	s.soon++
+	return min(restartDelay*time.Duration(s.soon), 2*time.Second)
 }
 
 // launch starts a process, unless the slot is to be empty.

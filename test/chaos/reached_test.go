@@ -6,12 +6,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed256f7767/spade/internal/telemetry"
 )
 
 // What a chaos run must reach at least once, or its faults do not hit what they are for.
 const (
 	rebalanceInFlush = "a rebalance during a flush"
-	dedupHit         = "a block that the server dropped as a duplicate"
+	dedupHit         = "an event that was left out because the warehouse had it"
+	blockFound       = "a block whose answer was lost, and that was there"
 	deadLetter       = "a dead letter"
 	planRepeated     = "a plan that another writer repeated"
 	pluginTraining   = "a plugin killed while it trained"
@@ -21,18 +24,19 @@ const (
 // reachedBy is which fault has to reach what.
 func reachedBy() map[string]string {
 	return map[string]string{
-		rebalanceInFlush: "rebalance in a flush", dedupHit: "lost answer", deadLetter: "", planRepeated: "kill in a flush",
-		pluginTraining: "kill plugin while it trains", writerFenced: "late write",
+		rebalanceInFlush: "rebalance in a flush", dedupHit: "", blockFound: "lost answer", deadLetter: "",
+		planRepeated: "kill in a flush", pluginTraining: "kill plugin while it trains", writerFenced: "late write",
 	}
 }
 
 // judgeReached fails the run when it missed something that a fault which was caused is for.
 func (w *world) judgeReached(caused map[string]int) {
-	same, other := w.ledger.repeats()
 	w.mu.Lock()
 	reached := maps.Clone(w.reached)
 	w.mu.Unlock()
-	reached[dedupHit], reached[planRepeated], reached[writerFenced] = same, other, w.ledger.refused()
+	reached[blockFound], reached[writerFenced] = w.ledger.found(), w.ledger.refused()
+	reached[dedupHit] = w.told.total(telemetry.WarehouseRepeats)
+	reached[planRepeated] = w.told.total(telemetry.WarehouseRepaired)
 	for _, what := range slices.Sorted(maps.Keys(reachedBy())) {
 		by := reachedBy()[what]
 		w.log.add("reached %d times: %s", reached[what], what)

@@ -41,6 +41,7 @@ type world struct {
 	slots   []*slot
 	ledger  *ledger
 	seen    *observer
+	told    *told
 	append  *appender
 	sql     olap.Conn
 	memory  *vector.Client
@@ -120,10 +121,22 @@ func (w *world) mountSmall() {
 	}
 	w.tmpfs = true
 	w.t.Cleanup(func() {
+		w.keepData()
 		if err := syscall.Unmount(w.data, syscall.MNT_DETACH); err != nil {
 			w.t.Error(err)
 		}
 	})
+}
+
+// keepData copies what the servers leave, which goes with the file system, when the test has failed.
+func (w *world) keepData() {
+	if !w.t.Failed() {
+		return
+	}
+	out, err := exec.Command("cp", "-r", w.data, filepath.Join(w.dir, "kept")).CombinedOutput()
+	if err != nil {
+		w.t.Logf("keep the servers' data: %v: %s", err, out)
+	}
 }
 
 // holdServers keeps the embedded services up for as long as the world lasts.
@@ -209,6 +222,10 @@ func (w *world) addSlot(role string, linked bool) *slot {
 		data = filepath.Join(w.dir, s.name)
 	}
 	s.args = []string{"worker", role, "--data", data}
+	if role == "warehouse" {
+		s.metrics = freeAddr(w.t)
+		s.args = append(s.args, "--metrics-listen", s.metrics)
+	}
 	w.slots = append(w.slots, s)
 	s.start()
 	return s
