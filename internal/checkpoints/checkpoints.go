@@ -1,99 +1,53 @@
-// Package checkpoints keeps policy states that are too large for the log, each under the SHA-256 of its content. Begin
-// with Open.
+// Package checkpoints keeps policy states that are too large for the log, each under the SHA-256 of its content: in a
+// folder, or in a bucket of an object store. Begin with Open.
 package checkpoints
 
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
 // Errors, for errors.Is.
 var (
-	// ErrLocation says that a location is of a kind that cannot be used.
+	// ErrLocation says that a location cannot be used as it is.
 	ErrLocation = errors.New("checkpoint location")
 	// ErrMissing says that the store has no such state.
 	ErrMissing = errors.New("no such checkpoint")
 	// ErrCorrupt says that a state is not what its name says.
 	ErrCorrupt = errors.New("checkpoint is corrupt")
+	// ErrDenied says that the store does not let this program do what it must.
+	ErrDenied = errors.New("checkpoint store denies access")
+	// ErrUnavailable says that the store did not answer, however often it was asked.
+	ErrUnavailable = errors.New("checkpoint store is not available")
 )
 
-// Folder is a store in a folder, which several machines may share. It may be used concurrently, by several processes.
-type Folder struct{ dir string }
+// Store keeps states. It may be used concurrently, and by several processes of several machines at once.
+type Store interface {
+	// Save stores a state, durably, and says where it is. Saving one again changes nothing, unless what is stored is
+	// damaged: then it is mended. sum is the state's SHA-256; the state stays the caller's.
+	Save(ctx context.Context, sum [sha256.Size]byte, state []byte) (uri string, err error)
+	// Load reads the state of that SHA-256 and checks it. The error wraps ErrMissing, ErrCorrupt, ErrDenied,
+	// ErrUnavailable or ErrLocation.
+	Load(ctx context.Context, sum []byte) ([]byte, error)
+}
 
-// Open makes the store at a location: a folder, which is created when missing.
-func Open(location string) (*Folder, error) {
+// scheme begins the location of a bucket.
+const scheme = "s3://"
+
+// Open makes the store at a location: a folder, which is created when missing, or s3://BUCKET/PREFIX, which is reached as s
+// says. It does not connect.
+func Open(location string, s S3) (Store, error) {
 	dir := strings.TrimPrefix(location, "file://")
 	switch {
+	case strings.HasPrefix(location, scheme):
+		return newBucket(location, s)
 	case dir == "":
 		return nil, fmt.Errorf("%w: empty", ErrLocation)
 	case strings.Contains(dir, "://"):
-		return nil, fmt.Errorf("%w: %q: only folders are supported; mount the bucket and give its path", ErrLocation, location)
+		return nil, fmt.Errorf("%w: give a folder or s3://BUCKET/PREFIX", ErrLocation)
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
-	}
-	return &Folder{dir: dir}, nil
+	return openFolder(dir)
 }
-
-// Save stores a state, durably, and says where it is. Saving it again changes nothing.
-func (f *Folder) Save(ctx context.Context, sum [sha256.Size]byte, state []byte) (uri string, err error) {
-	path := f.path(sum[:])
-	if _, err := f.Load(ctx, sum[:]); err == nil {
-		return "file://" + path, nil
-	}
-	// Written beside its place and renamed: a reader never sees half of it.
-	tmp, err := os.CreateTemp(f.dir, "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return "", fmt.Errorf("save checkpoint: %w", err)
-	}
-	_, err = tmp.Write(state)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("save checkpoint: %w", errors.Join(err, os.Remove(tmp.Name())))
-	}
-	if err := syncDir(f.dir); err != nil {
-		return "", fmt.Errorf("save checkpoint: %w", err)
-	}
-	return "file://" + path, nil
-}
-
-// syncDir makes a renamed file's name durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// Load reads the state of that SHA-256 and checks it. The error wraps ErrMissing or ErrCorrupt.
-func (f *Folder) Load(_ context.Context, sum []byte) ([]byte, error) {
-	path := f.path(sum)
-	state, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", ErrMissing, path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load checkpoint: %w", err)
-	}
-	if got := sha256.Sum256(state); hex.EncodeToString(got[:]) != hex.EncodeToString(sum) {
-		return nil, fmt.Errorf("%w: %s", ErrCorrupt, path)
-	}
-	return state, nil
-}
-
-func (f *Folder) path(sum []byte) string { return filepath.Join(f.dir, hex.EncodeToString(sum)) }

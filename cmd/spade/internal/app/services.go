@@ -45,9 +45,9 @@ type Services struct {
 	memory      *recall
 	warehouse   olap.Conn
 	sink        *warehouse.Sink
-	checkpoints *checkpoints.Folder // nil: every checkpoint must fit into its event
-	deployment  string              // the deployment half of the configuration, for the record of a run
-	tier        string              // the sandbox tier that environments run in, for the record of a run
+	checkpoints checkpoints.Store // nil: every checkpoint must fit into its event
+	deployment  string            // the deployment half of the configuration, for the record of a run
+	tier        string            // the sandbox tier that environments run in, for the record of a run
 
 	sinks        *errgroup.Group
 	stopSinks    context.CancelFunc
@@ -92,7 +92,10 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 		}
 	}
 	if s.Config.Checkpoints != "" {
-		s.checkpoints, err = checkpoints.Open(s.Config.Checkpoints)
+		at := s.Config.S3
+		s.checkpoints, err = checkpoints.Open(s.Config.Checkpoints, checkpoints.S3{
+			Endpoint: at.Endpoint, Region: at.Region, AccessKey: at.AccessKey, SecretKey: at.SecretKey,
+		})
 	}
 	return err
 }
