@@ -204,6 +204,7 @@ func modelLog(t testing.TB, w *sim) {
 	w.append(p, put(2, &spadepb.EnvironmentRejected{RunId: run[:], EnvId: testID("env", 2)}), 1)
 	w.append(p, again, 0)
 	w.append(p, poison, 0)
+	w.append(p, put(4, &spadepb.EnvironmentRejected{RunId: run[:], EnvId: testID("env", 4)}), 0)
 }
 
 // explore takes every path of a configuration and returns how many there were.

@@ -79,8 +79,9 @@ func (f *fakeStore) Load(_ context.Context, _ string, places []Place) (map[Place
 	out := map[Place]State{}
 	for _, p := range places {
 		s := State{Next: f.offsets[p]}
-		if plans := f.plans[p]; len(plans) > 0 && plans[len(plans)-1].First >= s.Next {
+		if plans := f.plans[p]; len(plans) > 0 && plans[len(plans)-1].Last >= s.Next {
 			s.Plan = &plans[len(plans)-1]
+			s.Next = min(s.Next, s.Plan.First)
 		}
 		out[p] = s
 	}

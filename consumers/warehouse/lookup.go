@@ -32,9 +32,10 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 	}
 	for p := range states {
 		s := finished[p]
-		// A plan that begins before what is finished is finished, or was made by a writer that had lost the partition.
-		if plan, ok := plans[p]; ok && plan.Plan.First >= s.Next {
-			s.Plan = plan.Plan
+		// What a writer finished that lost the partition may have been recorded after the next one had read the state: then the
+		// position lies within that one's plan. Repeating a plan of which a part is finished changes nothing.
+		if plan, ok := plans[p]; ok && plan.Plan.Last >= s.Next {
+			s.Plan, s.Next = plan.Plan, min(s.Next, plan.Plan.First)
 			if s.Incarnation == "" {
 				s.Incarnation = plan.Incarnation
 			}
@@ -56,12 +57,13 @@ func (c *ClickHouse) finished(ctx context.Context, group string, partition int32
 }
 
 // plans reads the newest plan of each topic of a partition number. Plans go forwards, so it is the one that begins last. Of
-// plans that begin together, all but one were in flight when their writers lost the claim and inserted nothing. Which one is
-// not known, so the longest is taken: it covers the others, and what has rows already is left out of a range that is repeated.
+// plans that begin together, the earlier ones were in flight when their writers lost the claim and inserted nothing. They are told
+// apart by the time at which the server compared them with the claim. A clock that was set back in that moment could choose the
+// wrong one, which matters only while an insert of the other is still in flight: what has rows is left out of a repeated range.
 func (c *ClickHouse) plans(ctx context.Context, group string, partition int32) (map[Place]State, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(
 		"SELECT toString(topic_id), first, last, toString(incarnation) FROM %s.%s "+
-			"WHERE sink = %s AND partition = %d ORDER BY first DESC, last DESC LIMIT 1 BY topic_id",
+			"WHERE sink = %s AND partition = %d ORDER BY first DESC, planned_at DESC LIMIT 1 BY topic_id",
 		c.database, tables.PlansTable, tables.Quote(group), partition))
 	return placeStates(rows, err, partition, func(rows driver.Rows, topic *string, s *State) error {
 		s.Plan = &Range{}

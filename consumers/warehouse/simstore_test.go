@@ -1,6 +1,7 @@
 package warehouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,20 @@ type server struct {
 	window  int // tokens that a table remembers
 	claims  map[Place]uint64
 	before  map[Place][]uint64 // claims that were replaced
-	plans   map[Place][]Range
+	plans   map[Place][]planned
+	clock   int
 	offsets map[Place]int64
 	ids     map[Place]string
 	tokens  map[string][]string       // by table, newest last
 	rows    map[string]map[rowKey]int // by table: how often
 	texts   map[textKey]string
 	pending map[string][]*statement // inserts that are being executed, by table
+}
+
+// planned is a plan and when it was compared with the claim.
+type planned struct {
+	Range
+	at int
 }
 
 // rowKey is an event's rows in a table.
@@ -65,7 +73,7 @@ func (s *statement) end() {
 func newServer(s *sim, window int) *server {
 	return &server{
 		sim: s, window: window,
-		claims: map[Place]uint64{}, before: map[Place][]uint64{}, plans: map[Place][]Range{}, offsets: map[Place]int64{},
+		claims: map[Place]uint64{}, before: map[Place][]uint64{}, plans: map[Place][]planned{}, offsets: map[Place]int64{},
 		ids: map[Place]string{}, tokens: map[string][]string{}, rows: map[string]map[rowKey]int{}, texts: map[textKey]string{},
 		pending: map[string][]*statement{},
 	}
@@ -170,11 +178,15 @@ func (c *session) Load(_ context.Context, _ string, places []Place) (out map[Pla
 		out = map[Place]State{}
 		for _, p := range places {
 			s := State{Next: c.server.offsets[p], Incarnation: c.server.ids[p]}
-			for _, r := range c.server.plans[p] {
-				newest := s.Plan == nil || r.First > s.Plan.First || r.First == s.Plan.First && r.Last > s.Plan.Last
-				if r.First >= s.Next && newest {
-					s.Plan = &r
-				}
+			if plans := c.server.plans[p]; len(plans) > 0 {
+				newest := slices.MaxFunc(plans, func(a, b planned) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.at, b.at)) })
+				s.Plan = &newest.Range
+			}
+			switch {
+			case s.Plan != nil && s.Plan.Last < s.Next, s.Plan != nil && c.wrong == "old plans" && s.Plan.First < s.Next:
+				s.Plan = nil
+			case s.Plan != nil:
+				s.Next = min(s.Next, s.Plan.First)
 			}
 			out[p] = s
 		}
@@ -208,7 +220,9 @@ func (c *session) Plan(_ context.Context, p Place, w Writer, r Range) error {
 		if c.wrong == "no plan" {
 			return &statement{put: func() {}}, nil
 		}
-		return &statement{put: func() { c.server.plans[p] = append(c.server.plans[p], r) }}, nil
+		c.server.clock++
+		made := planned{r, c.server.clock}
+		return &statement{put: func() { c.server.plans[p] = append(c.server.plans[p], made) }}, nil
 	})
 }
 

@@ -26,6 +26,7 @@ type simulation struct {
 	live    map[int32][]*life // those that may still run, by partition
 	closing bool
 	trace   uint64 // digest of everything that was decided
+	log     func(format string, args ...any)
 }
 
 const (
@@ -36,7 +37,13 @@ const (
 func newSimulation(t testing.TB, base *Sink, seed uint64, wrong string) *simulation {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	windows := []int{2, 3, 50}
-	s := &simulation{sim: newSim(t, base, windows[rng.IntN(len(windows))]), rng: rng, live: map[int32][]*life{}}
+	s := &simulation{
+		sim: newSim(t, base, windows[rng.IntN(len(windows))]), rng: rng, live: map[int32][]*life{}, log: func(string, ...any) {},
+	}
+	if os.Getenv("SPADE_TEST_SEED") != "" {
+		s.log = t.Logf
+	}
+	s.log("tables remember %d tokens", s.server.window)
 	s.wrong = wrong
 	for p := range int32(simPartitions) {
 		for _, topic := range simTopics() {
@@ -99,6 +106,7 @@ func (s *simulation) let(a *actor, v verdict) {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.trace, a.name, a.at, v)
 	s.trace = h.Sum64()
+	s.log("%s", option{actor: a, does: v})
 	a.turn <- v
 }
 
@@ -137,6 +145,7 @@ func (s *simulation) rebalance(p int32) {
 		}
 	}
 	s.lives++
+	s.log("partition %d goes to writer %d", p, s.lives)
 	rng := rand.New(rand.NewPCG(s.rng.Uint64(), 1))
 	l := s.open(fmt.Sprint("writer ", s.lives), p, func(left int) int { return 1 + rng.IntN(min(left, 6)) }, func(ctx context.Context, l *life, p *partition) error {
 		return s.work(ctx, l, p, rng)
@@ -178,9 +187,10 @@ func (s *simulation) work(ctx context.Context, l *life, p *partition, rng *rand.
 
 // restart ends the server and brings it back: nobody gets an answer to what is being executed.
 func (s *simulation) restart(ready []*actor) {
+	s.log("the server restarts")
 	for _, a := range ready {
 		if strings.HasSuffix(a.at, stageExecuting) {
-			a.turn <- lose
+			s.let(a, lose)
 			synctest.Wait()
 		}
 	}
@@ -266,7 +276,7 @@ func TestSimulation(t *testing.T) {
 // TestSimulationNoticesWhatIsBroken: without one of its rules the sink fails within a few seeds.
 func TestSimulationNoticesWhatIsBroken(t *testing.T) {
 	base := simSink(t)
-	for _, wrong := range []string{"no fence", "no plan", "no look", "no token"} {
+	for _, wrong := range []string{"no fence", "no plan", "no look", "no token", "old plans"} {
 		problem, seed := "", uint64(0)
 		for ; seed < 300 && problem == ""; seed++ {
 			problem, _ = simulate(t, base, seed, wrong, map[string]int{})

@@ -38,9 +38,9 @@ type Writer struct {
 
 // State is what the warehouse knows of a place.
 type State struct {
-	// Next is the offset before which every event is in the warehouse.
+	// Next is the offset before which every event is in the warehouse. It is not beyond the first of the plan.
 	Next int64
-	// Plan is the newest range that was planned and not finished. Nil: none.
+	// Plan is the newest range that was planned and not finished whole. Nil: none.
 	Plan *Range
 	// Incarnation is the id of the topic that the place was filled from. Empty: not known.
 	Incarnation string
