@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,11 @@ the steps of an episode, and what each came from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withWarehouse(cmd, func(ctx context.Context, _ place, conn olap.Conn) error {
 				subject, err := inspect.Find(ctx, conn, args[0])
-				if err != nil {
+				if errors.Is(err, inspect.ErrNotFound) {
 					return withNext(err, "spade runs lists the runs")
+				}
+				if err != nil {
+					return unknownTable(ctx, conn, err)
 				}
 				return inspect.Show(ctx, conn, subject, inspect.Output{Out: c.out, JSON: asJSON, Style: c.style(c.out)})
 			})

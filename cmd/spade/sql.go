@@ -36,10 +36,7 @@ are refused.`,
 				if errors.Is(err, sqlview.ErrFormat) || errors.Is(err, sqlview.ErrBinary) {
 					return usage(err)
 				}
-				if err != nil && strings.Contains(err.Error(), "UNKNOWN_TABLE") {
-					return withNext(err, "spade sql 'SHOW TABLES' lists the tables; there are none before the first run")
-				}
-				return err
+				return unknownTable(ctx, conn, err)
 			})
 		},
 	}

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -90,7 +91,8 @@ func (c *Client) AppendRecords(ctx context.Context, records ...event.Record) err
 	return c.submit(ctx, work)
 }
 
-// CommittedOffsets are the offsets that a group has committed for a topic; a partition without one is left out.
+// CommittedOffsets are the offsets that a group has committed for a topic; a partition without one is left out, so that a
+// group that never was has none.
 func (c *Client) CommittedOffsets(ctx context.Context, group, topic string) (map[int32]int64, error) {
 	info, err := c.topic(ctx, topic)
 	if err != nil {
@@ -99,16 +101,22 @@ func (c *Client) CommittedOffsets(ctx context.Context, group, topic string) (map
 	out := map[int32]int64{}
 	err = c.retry(ctx, "committed offsets of "+group, func(ctx context.Context) error {
 		res, err := c.kafka.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
-			GroupID: group, Topics: map[string][]int{topic: info.partitions},
+			GroupID: c.onWire(group), Topics: map[string][]int{c.onWire(topic): info.partitions},
 		})
 		if err != nil {
 			return err
 		}
+		clear(out)
+		if errors.Is(res.Error, kafka.GroupIdNotFound) {
+			return nil
+		}
 		if res.Error != nil {
 			return res.Error
 		}
-		clear(out)
-		for _, p := range res.Topics[topic] {
+		for _, p := range res.Topics[c.onWire(topic)] {
+			if errors.Is(p.Error, kafka.GroupIdNotFound) {
+				continue
+			}
 			if p.Error != nil {
 				return fmt.Errorf("partition %d: %w", p.Partition, p.Error)
 			}
