@@ -83,6 +83,11 @@ func rules() []rule {
 			"qdrant.addr is empty: the embedded one is used",
 			func(c Config) bool { return c.Qdrant.Addr == "" },
 		},
+		{
+			[]string{"s3."},
+			"checkpoints is not an s3:// URL",
+			func(c Config) bool { return !strings.HasPrefix(c.Checkpoints, bucket) },
+		},
 	}
 }
 

@@ -20,6 +20,7 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 		"no grounding":    {map[string]string{"run.ablations": "grounding", "corpus": "x", "run.recalled_per_design": "5"}, "--corpus"},
 		"no deviation":    {map[string]string{"run.advantage": "rloo", "run.advantage_ddof": "0"}, "--advantage-ddof"},
 		"embedded broker": {map[string]string{"kafka.tls": "true", "kafka.prefix": "a.", "kafka.fsync": "true"}, "--kafka-tls --kafka-prefix"},
+		"a folder":        {map[string]string{"checkpoints": "x", "s3.region": "r"}, "--s3-region"},
 		"a cluster":       {map[string]string{"kafka.brokers": "a:1", "kafka.ca": "ca.pem", "kafka.fsync": "true"}, "--kafka-ca --kafka-fsync"},
 	} {
 		l, err := config.Load(config.Sources{Flags: tc.flags})

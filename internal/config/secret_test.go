@@ -16,7 +16,8 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	l, err := config.Load(config.Sources{File: file(t, ""), Environ: []string{
 		"SPADE_CLICKHOUSE_URL=https://me:" + canary + "@db.example:8443/?x=1",
 		"SPADE_KAFKA_USER=u", "SPADE_KAFKA_PASSWORD=" + canary, "SPADE_QDRANT_API_KEY=" + canary,
-		"SPADE_EMBEDDINGS_KEY=" + canary,
+		"SPADE_EMBEDDINGS_KEY=" + canary, "SPADE_POLICY_TOKEN=" + canary,
+		"SPADE_S3_ACCESS_KEY=a", "SPADE_S3_SECRET_KEY=" + canary,
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +55,14 @@ func TestErrorsQuoteNoCredentials(t *testing.T) {
 		{"SPADE_CLICKHOUSE_URL=ftp://me:" + canary + "@db"},
 		{"SPADE_CLICKHOUSE_URL=http://me:" + canary + "@db", "SPADE_CLICKHOUSE_USER=other"},
 		{"SPADE_CHECKPOINTS=s3://me:" + canary + "@bucket"},
+		{"SPADE_CHECKPOINTS=gs://" + canary},
+		{"SPADE_S3_ENDPOINT=https://me:" + canary + "@s3"},
+		{"SPADE_S3_ENDPOINT=" + canary},
+		{"SPADE_S3_SECRET_KEY=" + canary},
+		{"SPADE_TRACE_ENDPOINT=https://me:" + canary + "@s3:port:x"},
+		{"SPADE_QDRANT_ADDR=me:" + canary + "@q:6334"},
+		{"SPADE_KAFKA_BROKERS=" + canary + "@b:9092"},
+		{"SPADE_EMBEDDINGS_URL=https://e/v1?api_key=" + canary, "SPADE_EMBEDDINGS_MODEL=m", "SPADE_EMBEDDINGS_DIM=8"},
 		{"SPADE_EMBEDDINGS_URL=https://me:" + canary + "@e", "SPADE_EMBEDDINGS_MODEL=m", "SPADE_EMBEDDINGS_DIM=8"},
 	} {
 		_, err := config.Load(config.Sources{File: file(t, ""), Environ: environ})

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/seed256f7767/spade/internal/secret"
 )
@@ -27,7 +28,9 @@ func (l *Loaded) liftUserinfo() []error {
 		l.origins["clickhouse.user"] = l.origins["clickhouse.url"]
 		l.origins["clickhouse.password"] = l.origins["clickhouse.url"]
 	}
-	for key, u := range map[string]*string{"embeddings.url": &l.Embeddings.URL, "checkpoints": &l.Checkpoints} {
+	for key, u := range map[string]*string{
+		"embeddings.url": &l.Embeddings.URL, "checkpoints": &l.Checkpoints, "s3.endpoint": &l.S3.Endpoint, "trace.endpoint": &l.Trace.Endpoint,
+	} {
 		info, bare, err := splitUserinfo(*u)
 		*u = bare
 		switch {
@@ -43,8 +46,8 @@ func (l *Loaded) liftUserinfo() []error {
 // splitUserinfo takes the credentials out of a URL. What is no URL at all comes back empty: an error that quoted it
 // could print a password.
 func splitUserinfo(text string) (*url.Userinfo, string, error) {
-	if text == "" {
-		return nil, "", nil
+	if !strings.Contains(text, "@") { // a folder may have a name that is no URL
+		return nil, text, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil {

@@ -230,6 +230,7 @@ func (c *checker) services() {
 		}
 		c.between("embeddings.dim", c.l.Embeddings.Dim, 1, 65536)
 	}
+	c.secured()
 }
 
 // maxPrefix leaves a topic's name room in Kafka's 249 characters.
@@ -243,6 +244,10 @@ func kafkaName(text string) bool {
 }
 
 func (c *checker) hostPort(key, addr string) {
+	if strings.Contains(addr, "@") { // not quoted: it may hold a password
+		c.fail(key, "carries a user or password; give it apart from the address")
+		return
+	}
 	host, port, err := net.SplitHostPort(addr)
 	if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 || host == "" {
 		c.fail(key, "%q is not host:port", addr)
@@ -257,7 +262,7 @@ func (c *checker) httpURL(key, text string) {
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		c.fail(key, "is not an http:// or https:// address")
-	case u.Query().Has("password") || u.Query().Has("user"):
-		c.fail(key, "carries a user or password in its query; give it apart from the address")
+	case carriesLogin(u):
+		c.fail(key, "carries a login in its query; give it apart from the address")
 	}
 }

@@ -51,6 +51,11 @@ func Connect(ctx context.Context, l config.Loaded, set Settings) (*Services, err
 
 // Open is Connect without the wait.
 func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error) {
+	if set.Logger != nil {
+		for _, told := range l.InPlainText() {
+			set.Logger.Warn(told)
+		}
+	}
 	lease, err := embedded.Connect(ctx, leaseConfig(l.Config, set), embedded.Settings{
 		Logger: set.Logger, Purpose: set.Purpose, Services: set.Services, Command: set.Command,
 	})
@@ -76,7 +81,7 @@ func (s *Services) Close() error { return s.Lease.Close() }
 func (s *Services) fill(e embedded.Endpoints) {
 	s.Endpoints = e
 	s.At = app.Endpoints{
-		Kafka:      e.Kafka,
+		Kafka: e.Kafka,
 		ClickHouse: olap.Config{
 			URL: e.ClickHouse.URL, User: e.ClickHouse.User, Password: e.ClickHouse.Password, CAFile: e.ClickHouse.CAFile,
 		},

@@ -82,3 +82,14 @@ func TestTheShellReadsWhatWasPrinted(t *testing.T) {
 		t.Errorf("the shell reads %q, %v", got, err)
 	}
 }
+
+// TestWhoIsTrustedReachesTheClients: a certificate's authority that is lost on the way would be the system's.
+func TestWhoIsTrustedReachesTheClients(t *testing.T) {
+	c := production()
+	c.ClickHouse.CA, c.Qdrant.CA = "warehouse.pem", "vectors.pem"
+	s := new(Services)
+	s.fill(external(c))
+	if s.At.ClickHouse.CAFile != "warehouse.pem" || s.Reader.CAFile != "warehouse.pem" || s.At.Qdrant.CAFile != "vectors.pem" {
+		t.Errorf("%+v", s.At)
+	}
+}
