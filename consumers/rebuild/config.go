@@ -79,7 +79,7 @@ type Settings struct {
 	Embedder warehouse.Embedder
 	// DeadLetter makes an event that cannot become rows, and that no sink has met yet, durable elsewhere. Required.
 	DeadLetter func(ctx context.Context, r event.Record, reason error) error
-	// Memory is the allocator of Arrow batches. Nil: Go's.
+	// Memory is the allocator of Arrow batches. Nil: one that uses released memory again.
 	Memory memory.Allocator
 }
 

@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"github.com/seed256f7767/spade/consumers/warehouse"
+	"github.com/seed256f7767/spade/internal/arena"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
@@ -82,7 +81,7 @@ func NewWarehouse(cfg Config, set Settings) (*Warehouse, error) {
 		w.log = slog.New(slog.DiscardHandler)
 	}
 	if w.set.Memory == nil {
-		w.set.Memory = memory.NewGoAllocator()
+		w.set.Memory = arena.New()
 	}
 	w.store = warehouse.NewClickHouse(set.Conn).Beside(w.database)
 	w.stage.Store(Repairing)

@@ -92,15 +92,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if sealed == 0 || len(whole.sent)-sealed < 30 {
 		t.Fatalf("%d statements, the fence is number %d", len(whole.sent), sealed)
 	}
-	for at := 0; at < len(whole.sent); at++ {
-		switch {
-		case at < sealed-2:
-			at = min(at+20, sealed-2) // nothing but tables beside is made there
-		case at > 0 && strings.HasPrefix(whole.sent[at], "EXCHANGE") && strings.HasPrefix(whole.sent[at-1], "EXCHANGE"):
-			at += min(4, len(whole.sent)-1-at) // one table after the other
-		case strings.HasPrefix(whole.sent[at], "CREATE TABLE IF NOT EXISTS"):
-			continue // they are there
-		}
+	for i, at := range killPoints(whole.sent, sealed) {
 		conn := &mortal{Conn: w.conn, left: at}
 		if err := w.rebuild(conn).Run(t.Context()); !errors.Is(err, errKilled) {
 			t.Fatalf("killed at %d: %v", at, err)
@@ -111,13 +103,13 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 		next := w.rebuild(w.conn)
 		repair := next.Repair
-		if at%5 == 0 {
+		if i%3 == 0 {
 			repair = next.Run
 		}
 		if err := repair(t.Context()); err != nil {
 			t.Fatalf("killed at %d, then: %v", at, err)
 		}
-		if at%6 == 0 {
+		if i%4 == 0 {
 			w.rollouts(3)
 			w.drain()
 			w.check()
@@ -128,6 +120,26 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 	}
 	w.check()
+}
+
+// killPoints are one statement of those that make the tables beside, the first of each kind from the fence on, and some
+// exchanges.
+func killPoints(sent []string, sealed int) []int {
+	points := []int{sealed / 2}
+	exchanges := 0
+	last := ""
+	for at := sealed; at < len(sent); at++ {
+		kind := strings.Join(strings.Fields(sent[at])[:3], " ")
+		if exchange := strings.HasPrefix(kind, "EXCHANGE"); exchange {
+			if exchanges++; exchanges%7 == 2 {
+				points = append(points, at)
+			}
+		} else if kind != last && kind != "CREATE TABLE IF" && !strings.HasPrefix(kind, "SELECT") {
+			points = append(points, at)
+		}
+		last = kind
+	}
+	return points
 }
 
 // TestBrokenOff: a rebuild whose context ends takes back what it began.

@@ -104,7 +104,7 @@ type Settings struct {
 	// DeadLetter makes an event that cannot become rows durable elsewhere; it may be called again for the same one. The
 	// sink does not pass the event before it returned nil. Required.
 	DeadLetter func(ctx context.Context, r event.Record, reason error) error
-	// Memory is the allocator of Arrow batches. Nil: Go's.
+	// Memory is the allocator of Arrow batches. Nil: one that uses released memory again.
 	Memory memory.Allocator
 }
 
