@@ -86,6 +86,7 @@ func (c *Client) Consume(ctx context.Context, group string, topics []string, sta
 	// The group has connections of its own: closing them is what interrupts a
 	// member that waits for the others to join.
 	dial := newDialer(c.cfg.RequestTimeout)
+	dial.patience, dial.others = c.cfg.RequestTimeout, len(c.cfg.Brokers) > 1
 	dialer := *c.groups
 	dialer.DialFunc = dial.DialContext
 	cg, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
@@ -165,9 +166,11 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 		case g.c.ctx.Err() != nil:
 			return ErrClosed
 		case err == nil:
+			tries.worked()
 			if err := g.generation(ctx, gen); err != nil {
 				return err
 			}
+		case errors.Is(err, kafka.RebalanceInProgress): // others came or went while this one joined
 		default:
 			class := tries.class("join", err)
 			if tries.final() || (!isLogin(class) && !transient(err) && !fenced(err)) {

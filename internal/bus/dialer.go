@@ -2,7 +2,10 @@ package bus
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -11,9 +14,14 @@ import (
 // a request whose context has ended; closing the connection is what frees it.
 type dialer struct {
 	net.Dialer
+	// patience bounds every read and write that kafka-go gives no deadline. Zero: it gives them all.
+	patience time.Duration
+	// others says that there are other addresses to begin with.
+	others bool
 
-	mu   sync.Mutex // guards the following
-	open map[*trackedConn]struct{}
+	mu     sync.Mutex // guards the following
+	open   map[*trackedConn]struct{}
+	silent map[string]time.Time // addresses that took connections and did not answer, and until when to pass them over
 }
 
 func newDialer(timeout time.Duration) *dialer {
@@ -22,15 +30,41 @@ func newDialer(timeout time.Duration) *dialer {
 
 // DialContext opens a connection that closeAll can close.
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if d.passOver(addr) {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("%s did not answer a moment ago: %w", addr, os.ErrDeadlineExceeded)}
+	}
 	conn, err := d.Dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	t := &trackedConn{Conn: conn, from: d}
+	t := &trackedConn{Conn: conn, from: d, addr: addr}
+	if err := t.SetDeadline(time.Time{}); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	d.mu.Lock()
 	d.open[t] = struct{}{}
 	d.mu.Unlock()
 	return t, nil
+}
+
+// silence is how long an address that did not answer is passed over, in times of patience.
+const silence = 3
+
+// passOver reports whether to try other addresses first. A stopped machine takes connections and answers nothing, and the
+// group's library asks the first address each time.
+func (d *dialer) passOver(addr string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.others && time.Now().Before(d.silent[addr])
+}
+
+func (d *dialer) noteSilent(addr string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.silent == nil {
+		d.silent = map[string]time.Time{}
+	}
+	d.silent[addr] = time.Now().Add(silence * d.patience)
 }
 
 // closeAll closes every open connection.
@@ -49,6 +83,42 @@ func (d *dialer) closeAll() {
 type trackedConn struct {
 	net.Conn
 	from *dialer
+	addr string
+	// heard says that the peer has answered. One goroutine reads.
+	heard bool
+}
+
+// Read notes a peer that has never answered when its time is over.
+func (c *trackedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.heard = true
+	}
+	if !c.heard && errors.Is(err, os.ErrDeadlineExceeded) && c.from.patience > 0 {
+		c.from.noteSilent(c.addr)
+	}
+	return n, err
+}
+
+// deadline is t, or the end of the dialer's patience: kafka-go logs a group's connection in without a deadline.
+func (c *trackedConn) deadline(t time.Time) time.Time {
+	if t.IsZero() && c.from.patience > 0 {
+		return time.Now().Add(c.from.patience)
+	}
+	return t
+}
+
+// SetDeadline is never without an end where the dialer's patience has one.
+func (c *trackedConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.deadline(t)) }
+
+// SetReadDeadline is SetDeadline for reads.
+func (c *trackedConn) SetReadDeadline(t time.Time) error {
+	return c.Conn.SetReadDeadline(c.deadline(t))
+}
+
+// SetWriteDeadline is SetDeadline for writes.
+func (c *trackedConn) SetWriteDeadline(t time.Time) error {
+	return c.Conn.SetWriteDeadline(c.deadline(t))
 }
 
 // Close closes the connection and forgets it.

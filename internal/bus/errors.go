@@ -29,6 +29,8 @@ var (
 	ErrLogin = errors.New("kafka: login refused")
 	// ErrNoTopic: the topic does not exist.
 	ErrNoTopic = errors.New("kafka: topic does not exist")
+	// ErrClock: the cluster refuses the time of an event, which is too far ahead of its own clock.
+	ErrClock = errors.New("kafka: the clock of this machine is ahead of the cluster's")
 	// ErrOutOfRange: the log no longer holds the offset.
 	ErrOutOfRange = errors.New("kafka: offset out of range")
 	// ErrHandedBack: a handler gives its partition back before its work is done; what is not committed is delivered again.
@@ -138,6 +140,8 @@ func classify(op string, err error) error {
 		return nil
 	case errors.Is(err, kafka.SASLAuthenticationFailed), errors.Is(err, kafka.UnsupportedSASLMechanism):
 		return fmt.Errorf("%s: %w: %w", op, ErrLogin, err)
+	case errors.Is(err, kafka.InvalidTimestamp):
+		return fmt.Errorf("%s: %w: set the clock, or raise message.timestamp.after.max.ms of the topic: %w", op, ErrClock, err)
 	case errors.Is(err, kafka.OffsetOutOfRange):
 		return fmt.Errorf("%s: %w: %w", op, ErrOutOfRange, err)
 	case errors.Is(err, kafka.UnknownTopicOrPartition):

@@ -67,7 +67,7 @@ func (a *attempts) class(op string, err error) error {
 	if a.l != nil {
 		started, done := a.l.started.Load(), a.l.done.Load()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			cut = cut || started-a.started > done-a.done
+			cut = cut || (started > a.started && done == a.done)
 		}
 		a.started, a.done = started, done
 	}
@@ -81,6 +81,9 @@ func (a *attempts) class(op string, err error) error {
 	}
 	return class
 }
+
+// worked notes a success: refusals count in a row only.
+func (a *attempts) worked() { a.refused = 0 }
 
 // final reports that trying on is useless.
 func (a *attempts) final() bool { return a.refused >= maxLogins }

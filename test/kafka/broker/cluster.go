@@ -136,12 +136,12 @@ func (c *Cluster) Wait(ctx context.Context) error {
 func (c *Cluster) missing(ctx context.Context, cl *kgo.Client) string {
 	running := 0
 	for _, n := range c.Nodes {
-		if n.running() {
+		if n.Running() {
 			running++
 		}
 		for _, addr := range n.addrs {
 			conn, err := net.DialTimeout("tcp", addr, time.Second)
-			if n.running() && err != nil {
+			if n.Running() && err != nil {
 				return fmt.Sprintf("node %d: %v", n.ID, err)
 			}
 			if err == nil {
@@ -192,6 +192,9 @@ func (c *Cluster) Node(addr string) *Node {
 func (c *Cluster) Shutdown(ctx context.Context) error {
 	return c.all(func(n *Node) error { return n.Stop(ctx) })
 }
+
+// Kill ends every node at once.
+func (c *Cluster) Kill() error { return c.all((*Node).Kill) }
 
 // Log is the last lines that the nodes wrote.
 func (c *Cluster) Log() string {

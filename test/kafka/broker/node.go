@@ -51,7 +51,7 @@ func (n *Node) format(ctx context.Context, cluster string, scram []string) error
 
 // Start runs the node; Cluster.Wait waits for it.
 func (n *Node) Start() error {
-	if n.running() {
+	if n.Running() {
 		return fmt.Errorf("node %d runs already", n.ID)
 	}
 	log, err := os.OpenFile(n.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -67,7 +67,8 @@ func (n *Node) Start() error {
 	return errors.Join(<-started, log.Close())
 }
 
-func (n *Node) running() bool {
+// Running reports whether the process is there, stopped or not.
+func (n *Node) Running() bool {
 	if n.done == nil {
 		return false
 	}
@@ -81,7 +82,7 @@ func (n *Node) running() bool {
 
 // ended is an error when the process has ended by itself.
 func (n *Node) ended() error {
-	if n.done == nil || n.running() || n.over {
+	if n.done == nil || n.Running() || n.over {
 		return nil
 	}
 	return fmt.Errorf("node %d ended: %v\n%s", n.ID, n.cmd.ProcessState, n.tail())
@@ -91,7 +92,7 @@ func (n *Node) ended() error {
 func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
 
 func (n *Node) end(sig syscall.Signal) error {
-	if !n.running() {
+	if !n.Running() {
 		return nil
 	}
 	n.over = true
@@ -104,7 +105,7 @@ func (n *Node) end(sig syscall.Signal) error {
 
 // Stop asks the node to end and kills it when ctx ends first.
 func (n *Node) Stop(ctx context.Context) error {
-	if !n.running() {
+	if !n.Running() {
 		return nil
 	}
 	defer context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() })() // it may have ended meanwhile
@@ -115,7 +116,12 @@ func (n *Node) Stop(ctx context.Context) error {
 func (n *Node) Pause() error { return n.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Resume undoes Pause.
-func (n *Node) Resume() error { return n.cmd.Process.Signal(syscall.SIGCONT) }
+func (n *Node) Resume() error {
+	if !n.Running() {
+		return nil
+	}
+	return n.cmd.Process.Signal(syscall.SIGCONT)
+}
 
 func (n *Node) logFile() string { return filepath.Join(n.dir, "broker.log") }
 

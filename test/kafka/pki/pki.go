@@ -101,15 +101,20 @@ func Write(dir string, hosts ...string) (Files, error) {
 	if err != nil {
 		return Files{}, err
 	}
-	server, err := ca.Issue("server", time.Hour, hosts...)
+	return ca.Write(dir, hosts...)
+}
+
+// Write issues the certificates that the function of this name does.
+func (a *Authority) Write(dir string, hosts ...string) (Files, error) {
+	server, err := a.Issue("server", time.Hour, hosts...)
 	if err != nil {
 		return Files{}, err
 	}
-	client, err := ca.Issue("client", time.Hour)
+	client, err := a.Issue("client", time.Hour)
 	if err != nil {
 		return Files{}, err
 	}
-	return ca.write(dir, server, client)
+	return a.write(dir, server, client)
 }
 
 func (a *Authority) write(dir string, server, client Certificate) (Files, error) {
