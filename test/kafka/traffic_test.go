@@ -33,8 +33,8 @@ type traffic struct {
 	retried atomic.Int64
 	longest atomic.Int64 // nanoseconds that an append took, with its retries
 
-	last    atomic.Pointer[error]
-	over    context.Context // ends with the test
+	last atomic.Pointer[error]
+	over context.Context // ends with the test
 
 	mu     sync.Mutex // guards the following
 	counts map[string]int
