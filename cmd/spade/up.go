@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedded"
 )
 
@@ -45,12 +48,36 @@ reach them, passwords included, and ends; services that it started stay for --li
 			if printEnv {
 				return s.WriteEnv(c.out)
 			}
+			w, err := watchUp(cmd.Context(), l, s, log)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w()) }()
 			return c.hold(cmd.Context(), s)
 		},
 	}
+	config.BindFlags(cmd.Flags(), func(f config.Field) bool { return f.Key == "metrics.listen" })
 	cmd.Flags().DurationVar(&linger, "linger", printedLinger, "how long services that --print-env started wait for a client of the program")
 	cmd.Flags().BoolVar(&printEnv, "print-env", false, "print the environment of other clients and end")
 	return cmd
+}
+
+// watchUp tells, where metrics are asked for, whether the log answers and how full the disk is, until stop is called.
+func watchUp(ctx context.Context, l config.Loaded, s *endpoints.Services, log *slog.Logger) (stop func() error, err error) {
+	if l.Metrics.Listen == "" {
+		return func() error { return nil }, nil
+	}
+	l.Trace.Endpoint = "" // nothing is appended here
+	client, err := bus.New(s.At.Kafka, bus.Settings{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	w, err := watchProcess(ctx, l, "up", log)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	w.process.Watch(client)
+	return func() error { return errors.Join(w.close(), client.Close()) }, nil
 }
 
 // hold says where the services are and waits for the end, the user's or theirs.

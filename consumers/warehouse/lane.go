@@ -112,6 +112,7 @@ func (l *lane) reclaim(ctx context.Context) error {
 
 // flushRange flushes one range: the unfinished one, if there is one, or as many of the gathered events as make a block.
 func (l *lane) flushRange(ctx context.Context) error {
+	started := time.Now()
 	if err := l.part.same(ctx, l.place.Topic); err != nil {
 		return err
 	}
@@ -125,7 +126,11 @@ func (l *lane) flushRange(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.finish(ctx, b)
+	if err := l.finish(ctx, b); err != nil {
+		return err
+	}
+	l.part.sink.stats.flushTime.Since(started)
+	return nil
 }
 
 // insert writes the plan, then the blocks, then removes texts.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
@@ -53,6 +54,7 @@ func New(cfg Config, set Settings) (*Sink, error) {
 		groups:   Groups(set.Topics),
 		flushing: semaphore.NewWeighted(int64(cfg.Parallel)),
 		progress: newProgress(),
+		stats:    counters{flushTime: observe.NewHistogram(observe.Fast)},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

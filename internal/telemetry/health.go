@@ -28,6 +28,7 @@ type health struct {
 	draining bool
 	answered time.Time // when the log last answered; zero: never
 	groups   []bus.Group
+	looked   time.Time            // when groups was read
 	joined   map[string]time.Time // when a group was last seen joined, or first seen
 	activity float64
 	active   time.Time // when activity last changed
@@ -37,7 +38,7 @@ type health struct {
 func (h *health) saw(now time.Time, groups []bus.Group, err error, activity float64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.groups = groups
+	h.groups, h.looked = groups, now
 	if err == nil {
 		h.answered = now
 	}

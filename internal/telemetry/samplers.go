@@ -40,7 +40,7 @@ func (h *health) sample(now time.Time, s Sample) {
 			s.Value(ConsumerLag, float64(p.Lag()), role, p.Topic)
 			age := 0.0
 			if !p.Oldest.IsZero() {
-				age = max(0, now.Sub(p.Oldest).Seconds())
+				age = max(0, h.looked.Sub(p.Oldest).Seconds()) // of then: it may have been processed since
 			}
 			s.Value(ConsumerAge, age, role, p.Topic)
 		}

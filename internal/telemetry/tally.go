@@ -44,8 +44,17 @@ type runTally struct {
 func newTally() *tally {
 	return &tally{
 		design: observe.NewHistogram(observe.Slow), episode: observe.NewHistogram(observe.Slow), train: observe.NewHistogram(observe.Slow),
-		counts: map[counted]float64{}, labels: map[string][]string{}, runs: map[uuid.UUID]*runTally{},
+		counts: begun(), labels: map[string][]string{}, runs: map[uuid.UUID]*runTally{},
 	}
+}
+
+// begun are the counters that are there from the beginning: of one that appears with its first count nobody sees it grow.
+func begun() map[counted]float64 {
+	counts := map[counted]float64{{EpisodesDropped, "", ""}: 0, {Environments, "accepted", ""}: 0}
+	for _, consumer := range []string{"bus", "designer", "rollout", "scorer", "memory", "warehouse"} {
+		counts[counted{DeadLetters, consumer, ""}] = 0
+	}
+	return counts
 }
 
 // add counts events. A payload that cannot be decoded counts by its type only: whoever reads it says what is wrong.

@@ -52,7 +52,7 @@ func (s *Services) openMemory(ctx context.Context) error {
 		return err
 	}
 	m, err := memory.New(memory.Settings{
-		Store: s.Vectors, Embedder: s.Embedder, Poison: s.poison("memory"), Keep: s.Config.Embeddings.URL != "",
+		Store: s.tellVectors(s.Vectors), Embedder: s.Embedder, Poison: s.poison("memory"), Keep: s.Config.Embeddings.URL != "",
 		Log: s.Bus, Source: observe.NewSource("memory"), Logger: s.Log, Identify: s.Bus.TopicIDs,
 	})
 	if err != nil {

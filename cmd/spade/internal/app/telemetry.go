@@ -2,13 +2,17 @@ package app
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
+	"github.com/seed256f7767/spade/consumers/memory"
 	"github.com/seed256f7767/spade/consumers/warehouse"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/gym"
+	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/internal/telemetry"
+	"github.com/seed256f7767/spade/internal/vector"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -62,7 +66,45 @@ func (s *Services) tellSink(sink *warehouse.Sink) {
 		} {
 			m.Value(name, float64(n))
 		}
+		m.Distribution(telemetry.WarehouseFlush, st.FlushTime)
 	})
+}
+
+// tellVectors has others see what the memory writes.
+func (s *Services) tellVectors(store memory.Store) memory.Store {
+	w := &timedVectors{Store: store, took: observe.NewHistogram(observe.Fast)}
+	s.told.Add(func(m telemetry.Sample) {
+		m.Value(telemetry.MemoryPoints, float64(w.points.Load()))
+		m.Distribution(telemetry.MemoryFlush, w.took.Snapshot())
+	})
+	return w
+}
+
+// timedVectors is a vector store whose writes are counted and timed.
+type timedVectors struct {
+	memory.Store
+	points atomic.Int64
+	took   *observe.Histogram
+}
+
+// Insert stores points that are not there yet.
+func (v *timedVectors) Insert(ctx context.Context, collection string, points []vector.Point) error {
+	return v.write(points, func() error { return v.Store.Insert(ctx, collection, points) })
+}
+
+// Upsert stores points.
+func (v *timedVectors) Upsert(ctx context.Context, collection string, points []vector.Point) error {
+	return v.write(points, func() error { return v.Store.Upsert(ctx, collection, points) })
+}
+
+func (v *timedVectors) write(points []vector.Point, fn func() error) error {
+	started := time.Now()
+	if err := fn(); err != nil {
+		return err
+	}
+	v.points.Add(int64(len(points)))
+	v.took.Since(started)
+	return nil
 }
 
 // timed is a policy whose answers are timed.
