@@ -18,7 +18,8 @@ func newRuns(c *cli) *cobra.Command {
 		Short: "List the runs of the log",
 		Long: `Lists runs and imported pools in the order in which they were begun. One without an end in the log is
 running while a process is in its consumer groups, which one that was killed leaves after some seconds,
-and interrupted otherwise; an import is unfinished. The command that began it takes it up.`,
+and interrupted otherwise, or waiting when no iteration of it is closed yet; an import is unfinished. The
+command that began it takes it up, and so do workers.`,
 		Example: `  spade runs
   spade runs --json`,
 		Args: exactArgs(),

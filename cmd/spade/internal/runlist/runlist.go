@@ -24,7 +24,7 @@ type Run struct {
 	ID         string     `json:"run_id"`
 	Name       string     `json:"name"`
 	Kind       string     `json:"kind"`
-	Status     string     `json:"status"` // as the log says; "running" and, where Interrupted was asked, "interrupted" have no end yet
+	Status     string     `json:"status"` // as the log says; "running" and, where Interrupted was asked, "interrupted" and "waiting" have no end yet
 	Seed       uint64     `json:"seed"`
 	Closed     int        `json:"iterations_closed"`
 	Iterations int        `json:"iterations"`
@@ -64,6 +64,7 @@ func Read(ctx context.Context, log Log) ([]Run, error) {
 const (
 	Running     = "running"
 	interrupted = "interrupted"
+	waiting     = "waiting" // nothing of it is done yet
 	unfinished  = "unfinished"
 )
 
@@ -81,7 +82,11 @@ func Interrupted(ctx context.Context, list []Run, working func(ctx context.Conte
 		if err != nil {
 			return fmt.Errorf("see who works on %s: %w", list[i].Name, err)
 		}
-		if !at {
+		switch {
+		case at:
+		case list[i].Closed == 0:
+			list[i].Status = waiting
+		default:
 			list[i].Status = interrupted
 		}
 	}

@@ -45,6 +45,9 @@ func TestRunsOfALog(t *testing.T) {
 		})
 	}
 	add(one, one, &spadepb.RunFinished{RunId: one[:], Status: "finished"})
+	add(two, ids.Iteration(two, 0), &spadepb.IterationClosed{RunId: two[:], RegretsUnavailable: 1})
+	four := ids.Run("four")
+	add(four, four, &spadepb.RunStarted{RunId: four[:], Name: "four", Kind: "train", Config: &spadepb.SemanticConfig{Iterations: 1}})
 	add(three, three, &spadepb.RunStarted{RunId: three[:], Name: "three", Kind: "train", Config: &spadepb.SemanticConfig{Iterations: 1, NoHintArm: true}})
 	add(three, ids.Iteration(three, 0), &spadepb.IterationClosed{RunId: three[:], RewardPlain: 0.5, RegretsUnavailable: 6})
 
@@ -71,7 +74,8 @@ func TestRunsOfALog(t *testing.T) {
 	want := strings.Join([]string{
 		`NAME         KIND  STATUS    SEED  ITERATIONS  ACCEPTED  ROLLOUTS  PLAIN  REGRET  STARTED              RUN ID`,
 		`one          train finished     7         2/2     12/16       200  0.500  +0.125  2026-01-02 03:04:05  ` + one.String(),
-		`two\x1b[2J   train interrupted      8         0/3       0/0         0                 2026-01-02 03:04:05  ` + two.String(),
+		`two\x1b[2J   train interrupted      8         1/3       0/0         0  0.000    none  2026-01-02 03:04:05  ` + two.String(),
+		`four         train waiting      0         0/1       0/0         0                 2026-01-02 03:04:05  ` + four.String(),
 		`three        train running      0         1/1       0/0         0  0.500    none  2026-01-02 03:04:05  ` + three.String(),
 		`pool         pool finished      0                      5/7                                     2026-01-02 03:04:05  ` + pool.String(),
 		`half         pool unfinished    0                      0/0                                     2026-01-02 03:04:05  ` + half.String(),
