@@ -9,7 +9,9 @@ import (
 // addRunFlags defines the flags of a run's settings.
 func addRunFlags(cmd *cobra.Command) {
 	also := map[string]bool{"corpus": true, "plugin.command": true}
-	config.BindFlags(cmd.Flags(), func(f config.Field) bool { return f.IsSemantic() || also[f.Key] || isWorkerSetting(f) || isWatchSetting(f) })
+	config.BindFlags(cmd.Flags(), func(f config.Field) bool {
+		return f.IsSemantic() || also[f.Key] || isWorkerSetting(f) || isWatchSetting(f)
+	})
 }
 
 // addWorkerFlags defines, for a command and those below it, the flags of how environments run.
