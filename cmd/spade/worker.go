@@ -157,8 +157,8 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	w := &app.Worker{Services: services, Config: l, Role: role, Run: run}
 	log.Info("worker is ready", "role", role)
 	err = w.Work(guarded)
-	if lost := context.Cause(guarded); err != nil && lost != nil && ctx.Err() == nil {
-		return lost // what the worker says of it is only that it was ended
+	if lost := context.Cause(guarded); lost != nil && ctx.Err() == nil {
+		return lost // what the worker says of it is only that it was ended, or nothing
 	}
 	if ctx.Err() != nil && err == nil {
 		log.Info("worker has drained", "role", role)
