@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
@@ -60,11 +61,16 @@ func (l *letters) lettered(at Place) string {
 // unreadable records.
 func (l *RunLog) judgeLetters() {
 	for _, one := range l.DeadLetters() {
-		if one.Retried || (l.poison[one.Place] != nil && !l.poison[one.Place].healed) {
+		if one.Retried || refusedText(one) || (l.poison[one.Place] != nil && !l.poison[one.Place].healed) {
 			continue
 		}
 		l.report.Add(AreaLog, "dead letter", one.ID.String(), "%s could not apply %s (key %q): %s", one.Consumer, one.Place, one.Key, one.Error)
 	}
+}
+
+// refusedText reports whether a letter is about a text that the embedder refused: its point is there all the same.
+func refusedText(l Letter) bool {
+	return l.Consumer == "memory" && strings.Contains(l.Error, embedding.ErrTextRefused.Error())
 }
 
 // DeadLetters are those of the records that count, in the order of their records.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/internal/deadletter"
+	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/ids"
@@ -155,9 +156,16 @@ func TestARetrySaysWhenItCannotHelp(t *testing.T) {
 		}
 	}
 	write(t, c, event.Record{Topic: topics.Rollouts, Partition: 1, Offset: 9000, Key: []byte(key())}, "bus", "gone")
+	must(t, c.Append(t.Context(), episode(t, 7, 0)))
+	all := records(t, c, topics.Rollouts)
+	for _, r := range all {
+		if len(r.Value) < 1000 && len(r.Headers) > 0 {
+			write(t, c, r, "memory", "embed: "+embedding.ErrTextRefused.Error())
+		}
+	}
 	write(t, c, event.Record{Topic: "another.topic", Partition: 1, Offset: 1}, "bus", "strange")
 	got := strings.Join(actions(t, c, Options{}), "\n")
-	for _, want := range []string{"it would fail again: no ce_id", "other parts are not in the log", "no longer holds its record", "none whose records"} {
+	for _, want := range []string{"it would fail again: no ce_id", "other parts are not in the log", "no longer holds its record", "none whose records", "vector of zeros"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -166,10 +174,10 @@ func TestARetrySaysWhenItCannotHelp(t *testing.T) {
 		t.Errorf("something was appended:\n%s", got)
 	}
 	before := len(records(t, c, topics.Rollouts))
-	if got := strings.Join(actions(t, c, Options{Force: true}), "\n"); strings.Count(got, Appended) != 1 {
+	if got := strings.Join(actions(t, c, Options{Force: true}), "\n"); strings.Count(got, Appended) != 2 {
 		t.Errorf("forced:\n%s", got)
 	}
-	if n := len(records(t, c, topics.Rollouts)); n != before+1 {
+	if n := len(records(t, c, topics.Rollouts)); n != before+2 {
 		t.Errorf("%d records after %d", n, before)
 	}
 }

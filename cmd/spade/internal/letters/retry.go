@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/internal/deadletter"
+	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/tables"
 	"github.com/seed256f7767/spade/schemas/topics"
@@ -45,7 +47,7 @@ func Retry(ctx context.Context, log Log, list []Letter, o Options) ([]Outcome, e
 	out := make([]Outcome, 0, len(list))
 	for i, l := range list {
 		one := Outcome{Letter: l}
-		if i > 0 && l.Record == list[i-1].Record {
+		if i > 0 && l.Record == list[i-1].Record && out[i-1].Action != Refused {
 			one.Action, one.Reason = Skipped, "another letter is about the same record"
 			out = append(out, one)
 			continue
@@ -65,6 +67,8 @@ func retry(ctx context.Context, log Log, l Letter, o Options) (action, reason st
 		return Refused, "its topic is none whose records can be applied", nil
 	case l.Retried != nil && !o.Again:
 		return Skipped, fmt.Sprintf("it was appended again, to %s; --again does so once more", l.Retried), nil
+	case l.Consumer == "memory" && strings.Contains(l.Error, embedding.ErrTextRefused.Error()) && !o.Force:
+		return Refused, "its point is there, with a vector of zeros, and the memory writes no point twice", nil
 	case l.RetryOf != nil && !o.Again:
 		return Skipped, fmt.Sprintf("it is the retry of %s, and failed again; --again tries once more", l.RetryOf), nil
 	}
