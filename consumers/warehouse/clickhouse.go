@@ -91,13 +91,20 @@ func dataBytes(d arrow.ArrayData) int64 {
 	return n
 }
 
-// Claim implements Store.
+// Claim implements Store. A Join table appends every claim to its files, and some versions of the server read these back in no
+// particular order, so the claims that were replaced are taken out: otherwise a restart could let a writer in again that was stopped
+// long ago. Whoever claims does nothing before that.
 func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error {
 	rows := make([]string, 0, len(places))
 	for _, p := range places {
 		rows = append(rows, fmt.Sprintf("(%s, %d)", tables.Quote(tables.ClaimOf(p.Topic, p.Partition)), w.Token))
 	}
-	return c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", c.database, tables.ClaimsTable, strings.Join(rows, ", "))
+	err := c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", c.database, tables.ClaimsTable, strings.Join(rows, ", "))
+	if err != nil {
+		return err
+	}
+	// Any mutation writes the table anew as it is in memory, where each place has its last claim.
+	return c.exec(ctx, "ALTER TABLE %s.%s DELETE WHERE place = ''", c.database, tables.ClaimsTable)
 }
 
 // Plan implements Store.

@@ -26,7 +26,7 @@ type server struct {
 	sim     *sim
 	window  int // tokens that a table remembers
 	claims  map[Place]uint64
-	before  map[Place][]uint64 // claims that were replaced
+	before  map[Place][]uint64 // claims that were replaced and are in its files
 	plans   map[Place][]planned
 	clock   int
 	offsets map[Place]int64
@@ -149,7 +149,7 @@ func (c *session) write(what string, evaluate func() (*statement, error)) error 
 }
 
 func (c *session) Claim(_ context.Context, places []Place, w Writer) error {
-	return c.write("claim", func() (*statement, error) {
+	err := c.write("claim", func() (*statement, error) {
 		return &statement{put: func() {
 			for _, p := range places {
 				if old := c.server.claims[p]; old != 0 {
@@ -159,6 +159,10 @@ func (c *session) Claim(_ context.Context, places []Place, w Writer) error {
 			}
 		}}, nil
 	})
+	if err != nil || c.wrong == "old claims" {
+		return err
+	}
+	return c.read("claim, others forgotten", func() { clear(c.server.before) })
 }
 
 func (c *session) fenced(p Place, token uint64) bool {
@@ -183,7 +187,7 @@ func (c *session) Load(_ context.Context, _ string, places []Place) (out map[Pla
 				s.Plan = &newest.Range
 			}
 			switch {
-			case s.Plan != nil && s.Plan.Last < s.Next, s.Plan != nil && c.wrong == "old plans" && s.Plan.First < s.Next:
+			case s.Plan != nil && s.Plan.Last < s.Next:
 				s.Plan = nil
 			case s.Plan != nil:
 				s.Next = min(s.Next, s.Plan.First)
