@@ -126,10 +126,12 @@ func (s *slot) ended(cmd *exec.Cmd, err error) {
 	switch {
 	case code == exitUsage:
 		s.w.problem("%s ended with %v:\n%s", s.name, err, s.tail())
-	case leaving && code != 0 && code != -1:
+	case leaving && code != 0 && code != -1 && !bytes.Contains(s.tail(), []byte("interrupted")):
 		s.w.problem("%s was asked to end and ended with %v:\n%s", s.name, err, s.tail())
 	case code == 1:
 		s.w.log.add("%s ended with an error and is started again: %s", s.name, lastLine(s.tail()))
+	case !leaving && code == 0:
+		s.w.problem("%s ended as if all was well, and nobody had asked it to:\n%s", s.name, s.tail())
 	case !leaving:
 		s.w.log.add("%s ended: %v", s.name, cmd.ProcessState)
 	}

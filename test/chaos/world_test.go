@@ -99,9 +99,15 @@ func (w *world) folder() string {
 			w.t.Logf("%s holds the timeline and what every process said", dir)
 			return
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			w.t.Error(err)
+		// The services of the quiet runs outlive them by some seconds.
+		var err error
+		for range 100 {
+			if err = os.RemoveAll(dir); err == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
 		}
+		w.t.Error(err)
 	})
 	return dir
 }

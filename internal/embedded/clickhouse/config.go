@@ -45,6 +45,8 @@ type Settings struct {
 	Logger *slog.Logger
 	// Command begins the child's argument list. Nil: this executable with child.Command.
 	Command []string
+	// Zone is the server's time zone, such as "Asia/Seoul". Empty: UTC.
+	Zone string
 }
 
 // Validate reports everything that is wrong with the config.

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,9 +108,9 @@ func (s *Server) setup() child.Setup {
 	return setup
 }
 
-// environment is what the child may know of this process's: nothing secret, and UTC as its time zone.
+// environment is what the child may know of this process's: nothing secret, and no time zone.
 func (s *Server) environment(dir string) []string {
-	env := []string{"TZ=UTC", "TMPDIR=" + filepath.Join(dir, "tmp"), "HOME=" + filepath.Join(dir, "empty")}
+	env := []string{"TZ=" + cmp.Or(s.set.Zone, "UTC"), "TMPDIR=" + filepath.Join(dir, "tmp"), "HOME=" + filepath.Join(dir, "empty")}
 	for _, name := range []string{"PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "GOCOVERDIR", "GOTRACEBACK"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse/engine"
@@ -116,10 +117,16 @@ func serve(ctx context.Context, o options, setup Setup, stdout, stderr io.Writer
 	}
 	defer eng.Close()
 
+	room := newRoom(o.dir, logger)
+	ctx, end := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { room.watch(ctx, end) })
+	defer func() { end(nil); watching.Wait() }()
+
 	ready := &Ready{Addr: listener.Addr().String(), Library: lib.Version(), Sandbox: o.confined}
 	handler, err := front.New(front.Config{
 		Engine: eng, TempDir: o.layout().tmp, Users: setup.Users, Database: setup.Database, Limits: setup.Limits,
-		Health: ready, Logger: logger,
+		Health: ready, Logger: logger, Room: room.check,
 	})
 	if err != nil {
 		return err
@@ -128,7 +135,11 @@ func serve(ctx context.Context, o options, setup Setup, stdout, stderr io.Writer
 	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
 		return fmt.Errorf("tell the parent: %w", err)
 	}
-	return listen(ctx, listener, handler)
+	err = listen(ctx, listener, handler)
+	if errors.Is(context.Cause(ctx), errRoom) {
+		logger.Warn("there is room on the disk again: the engine starts anew, without what a full disk broke")
+	}
+	return err
 }
 
 // open boots the engine and makes the database in which statements run.
@@ -136,6 +147,13 @@ func open(lib *engine.Library, o options, setup Setup, logger *slog.Logger) (*en
 	serverOptions := map[string]string{}
 	if setup.Memory > 0 {
 		serverOptions["max_server_memory_usage"] = fmt.Sprint(setup.Memory)
+	}
+	dropped, err := dropEmptyDefinitions(o.layout().data)
+	if err != nil {
+		return nil, err
+	}
+	if len(dropped) > 0 {
+		logger.Warn("definitions that a full disk left empty are dropped", "files", dropped)
 	}
 	forgotten, err := forgetLostTokens(o.layout().data)
 	if err != nil {

@@ -29,6 +29,9 @@ type Config struct {
 	Buffer int
 	// Health is printed by /health, as JSON.
 	Health any
+	// Room says why the engine has no room to write; nil, or a nil error, means it has. It is asked before and after every
+	// statement that writes: the engine does not notice itself.
+	Room   func() error
 	Logger *slog.Logger
 }
 
@@ -53,6 +56,9 @@ func (cfg *Config) validate() error {
 	}
 	if cfg.Buffer == 0 {
 		cfg.Buffer = 256 << 10
+	}
+	if cfg.Room == nil {
+		cfg.Room = func() error { return nil }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

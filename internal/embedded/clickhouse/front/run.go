@@ -29,7 +29,7 @@ func (h *Handler) dispatch(ctx context.Context, req *request, a *answer) (engine
 		return engine.Stats{}, &engine.Error{Code: engine.CodeReadonly, Message: "Cannot execute query in readonly mode"}
 	case err == nil:
 		data := io.MultiReader(bytes.NewReader(text[in.Data:]), source)
-		return h.insert(req, in, data)
+		return h.writing(func() (engine.Stats, error) { return h.insert(req, in, data) })
 	case !errors.Is(err, sqlguard.ErrNotInsert):
 		return engine.Stats{}, err
 	}
@@ -120,7 +120,30 @@ func (h *Handler) statement(ctx context.Context, req *request, text string, a *a
 	if s.Verb == "KILL" {
 		s.Text = sqlguard.ReplaceWord(s.Text, "query_id", "Settings['log_comment']")
 	}
-	return execute(conn, req, s.Text, format, a)
+	run := func() (engine.Stats, error) { return execute(conn, req, s.Text, format, a) }
+	if s.Output || s.Verb == "KILL" {
+		return run()
+	}
+	return h.writing(run)
+}
+
+// writing runs a statement that writes. One that ends on a full disk has failed, whatever the engine says of it.
+func (h *Handler) writing(run func() (engine.Stats, error)) (engine.Stats, error) {
+	if err := h.room(); err != nil {
+		return engine.Stats{}, err
+	}
+	stats, err := run()
+	if err == nil {
+		err = h.room()
+	}
+	return stats, err
+}
+
+func (h *Handler) room() error {
+	if err := h.cfg.Room(); err != nil {
+		return &engine.Error{Code: codeNoSpace, Message: "Not enough space: " + err.Error()}
+	}
+	return nil
 }
 
 // secondOpinion asks the engine's own parser whether the statement reads: it must agree with sqlguard.
