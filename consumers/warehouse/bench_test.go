@@ -2,9 +2,6 @@ package warehouse
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,11 +75,11 @@ func BenchmarkSink(b *testing.B) {
 			olaptest.Reset(b, conn)
 			s := busSink(b, client, NewClickHouse(conn), partitions)
 			b.StartTimer()
-			start, used := time.Now(), cpuSeconds(b)
+			start, used := time.Now(), olaptest.CPUSeconds(b)
 			if err := s.Drain(b.Context(), end); err != nil {
 				b.Fatal(err)
 			}
-			cpu += cpuSeconds(b) - used
+			cpu += olaptest.CPUSeconds(b) - used
 			b.Logf("%+v in %s", s.Stats(), time.Since(start))
 		}
 		report(b, benchRollouts, cpu)
@@ -96,36 +93,6 @@ func report(b *testing.B, rollouts int, cpu float64) {
 	steps := float64(benchSteps * rollouts * b.N)
 	b.ReportMetric(steps/b.Elapsed().Seconds(), "steps/s")
 	b.ReportMetric(steps/cpu, "steps/cpu-s")
-}
-
-// cpuSeconds is the processor time that this process and its running children have used.
-func cpuSeconds(b *testing.B) float64 {
-	b.Helper()
-	var ticks float64
-	self := fmt.Sprint(os.Getpid())
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		f := strings.Fields(rest)
-		if len(f) < 13 || (f[1] != self && filepath.Base(filepath.Dir(path)) != self) {
-			continue
-		}
-		for _, v := range f[11:13] {
-			n, err := strconv.ParseFloat(v, 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			ticks += n
-		}
-	}
-	return ticks / 100
 }
 
 func benchRaw(b *testing.B, store *ClickHouse, events []event.Event) {
@@ -151,7 +118,7 @@ func benchRaw(b *testing.B, store *ClickHouse, events []event.Event) {
 		}
 	}
 	b.ResetTimer()
-	used := cpuSeconds(b)
+	used := olaptest.CPUSeconds(b)
 	n := 0
 	for b.Loop() {
 		for _, block := range blocks {
@@ -161,7 +128,7 @@ func benchRaw(b *testing.B, store *ClickHouse, events []event.Event) {
 			}
 		}
 	}
-	report(b, len(events), cpuSeconds(b)-used)
+	report(b, len(events), olaptest.CPUSeconds(b)-used)
 	for _, block := range blocks {
 		block.Record.Release()
 	}

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/seed256f7767/spade/internal/arena"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/tables"
@@ -45,7 +45,7 @@ func New(cfg Config, set Settings) (*Sink, error) {
 		return nil, err
 	}
 	if set.Memory == nil {
-		set.Memory = memory.NewGoAllocator()
+		set.Memory = arena.New()
 	}
 	s := &Sink{
 		cfg: cfg, set: set, log: set.Logger, catalogue: catalogue,

@@ -175,14 +175,24 @@ func checkOptional(ids ...[]byte) error {
 
 // checkTimes refuses times outside DateTime64(6).
 func checkTimes(ev *event.Event) error {
-	times := []time.Time{ev.Time}
-	for _, t := range []interface{ AsTime() time.Time }{ev.Observed.GetStartedAt(), ev.Observed.GetFinishedAt()} {
-		times = append(times, t.AsTime())
+	if err := checkTime(ev.Time); err != nil || ev.Observed == nil {
+		return err
 	}
-	for _, t := range times {
-		if y := t.UTC().Year(); y < 1900 || y > 2299 {
-			return fmt.Errorf("time %s lies outside 1900 to 2299: %w", t.UTC().Format(time.RFC3339), ErrInvalid)
-		}
+	if err := checkTime(ev.Observed.GetStartedAt().AsTime()); err != nil {
+		return err
+	}
+	return checkTime(ev.Observed.GetFinishedAt().AsTime())
+}
+
+// The second that 1900 begins with and the one that 2300 begins with, since 1970.
+const (
+	firstTime = -2_208_988_800
+	endOfTime = 10_413_792_000
+)
+
+func checkTime(t time.Time) error {
+	if s := t.Unix(); s < firstTime || s >= endOfTime {
+		return fmt.Errorf("time %s lies outside 1900 to 2299: %w", t.UTC().Format(time.RFC3339), ErrInvalid)
 	}
 	return nil
 }
