@@ -1,0 +1,424 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/observe"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/ids"
+	"github.com/seed256f7767/spade/schemas/spadepb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeLog is a log that stands as the test says.
+type fakeLog struct {
+	groups []bus.Group
+	err    error
+}
+
+func (f *fakeLog) Stats() bus.Stats { return bus.Stats{Appended: 7, Rebalances: 2} }
+
+func (f *fakeLog) Groups(context.Context) ([]bus.Group, error) { return f.groups, f.err }
+
+func (f *fakeLog) Ready(context.Context) error { return f.err }
+
+func TestEveryMetricIsWellFormed(t *testing.T) {
+	p := New(Config{Data: t.TempDir()}, Settings{})
+	p.Add(logSampler(&fakeLog{}))
+	p.health.watch()
+	p.health.saw(time.Now(), []bus.Group{{Name: "spade.rollout.x", Joined: true, Places: []bus.Place{{Topic: "spade.environments", End: 3}}}}, nil, 0)
+	p.Appended([]event.Event{rolled(t, "solved")})
+	families, err := p.gatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+	names := map[string]bool{}
+	for _, m := range Catalogue() {
+		if names[m.Name] || !strings.HasPrefix(m.Name, "spade_") || !strings.HasSuffix(m.Help, ".") {
+			t.Errorf("%s: twice in the catalogue, of another program, or its help is no sentence", m.Name)
+		}
+		names[m.Name] = true
+		if total := strings.HasSuffix(m.Name, "_total"); total != (m.Kind == Counter) {
+			t.Errorf("%s is a %s", m.Name, m.Kind)
+		}
+	}
+}
+
+func rolled(t *testing.T, outcome string) event.Event {
+	t.Helper()
+	run := ids.Run("t")
+	env := ids.Env(run, 0, 0, 0)
+	return made(t, &spadepb.RolloutCompleted{RunId: run[:], EnvId: env[:], Arm: "plain", Outcome: outcome})
+}
+
+// made is an event of a message whose ids are filled in where the test does not care.
+func made(t *testing.T, msg proto.Message) event.Event {
+	t.Helper()
+	m := msg.ProtoReflect()
+	for i := range m.Descriptor().Fields().Len() {
+		f := m.Descriptor().Fields().Get(i)
+		if f.Kind() == protoreflect.BytesKind && strings.HasSuffix(string(f.Name()), "_id") && !m.Has(f) {
+			id := uuid.New()
+			m.Set(f, protoreflect.ValueOfBytes(id[:]))
+		}
+	}
+	ev, err := event.New("k", uuid.New(), 0, msg, &spadepb.Observed{DurationUs: 250_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+// text is what /metrics answers, without comments.
+func text(t *testing.T, p *Process) string {
+	t.Helper()
+	return get(t, p, "/metrics", http.StatusOK)
+}
+
+func get(t *testing.T, p *Process, path string, code int) string {
+	t.Helper()
+	res, err := http.Get("http://" + p.Addr() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != code {
+		t.Fatalf("%s answers %d, want %d: %s", path, res.StatusCode, code, body)
+	}
+	return string(body)
+}
+
+func serve(t *testing.T, now func() time.Time) *Process {
+	t.Helper()
+	p := New(Config{Listen: "127.0.0.1:0", Data: t.TempDir()}, Settings{Now: now})
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestMetricsTellWhatHappened(t *testing.T) {
+	p := serve(t, nil)
+	now := time.Now()
+	p.health.watch()
+	p.health.saw(now, []bus.Group{
+		{Name: "spade.rollout." + ids.Run("a").String(), Joined: true, Places: []bus.Place{
+			{Topic: "spade.environments", Partition: 0, Committed: 10, Next: 12, End: 15, Oldest: now.Add(-90 * time.Second)},
+			{Topic: "spade.environments", Partition: 1, Committed: 4, Next: 4, End: 4},
+		}},
+		{Name: "spade.rollout." + ids.Run("b").String(), Joined: false, Places: []bus.Place{
+			{Topic: "spade.environments", Partition: 0, Committed: 1, Next: 1, End: 3, Oldest: now.Add(-30 * time.Second)},
+		}},
+		{Name: "spade.trainer." + ids.Run("a").String(), Joined: true, Places: []bus.Place{{Topic: "spade.runs"}}},
+		{Name: "spade.trainer." + ids.Run("b").String(), Joined: true},
+		{Name: "somebody.else", Joined: true},
+	}, nil, 1)
+	run := ids.Run("a")
+	p.Appended([]event.Event{
+		rolled(t, "solved"), rolled(t, "solved"), rolled(t, "env_error"),
+		made(t, &spadepb.DeadLetter{Consumer: "warehouse"}),
+		made(t, &spadepb.BatchBuilt{RunId: run[:], Role: "agent", Groups: 8, GroupsWithoutSignal: 3}),
+		made(t, &spadepb.IterationClosed{RunId: run[:], Iteration: 4, UnlearnableGapShare: 0.25}),
+		made(t, &spadepb.PolicyUpdated{RunId: run[:], PolicyTo: 5}),
+	})
+	p.Add(logSampler(&fakeLog{}))
+	got := text(t, p)
+	for _, want := range []string{
+		`spade_consumer_lag_records{role="rollout",topic="spade.environments"} 7`, // 5 and 2, over partitions and runs
+		`spade_consumer_oldest_record_age_seconds{role="rollout",topic="spade.environments"} 90`,
+		`spade_consumer_joined_groups{role="rollout"} 1`, `spade_consumer_groups{role="rollout"} 2`,
+		`spade_consumer_groups{role="other"} 1`,
+		`spade_run_leader{run="` + run.String() + `"} 1`, `spade_run_leader{run="` + ids.Run("b").String() + `"} 0`,
+		`spade_run_iteration{run="` + run.String() + `"} 5`, `spade_run_policy_version{run="` + run.String() + `"} 5`,
+		`spade_run_unlearnable_gap_share{run="` + run.String() + `"} 0.25`,
+		`spade_episodes_total{arm="plain",outcome="solved"} 2`, `spade_episodes_total{arm="plain",outcome="env_error"} 1`,
+		`spade_dead_letters_total{consumer="warehouse"} 1`, `spade_dead_letters_total{consumer="memory"} 0`,
+		`spade_training_groups_total{role="agent"} 8`, `spade_training_groups_without_signal_total{role="agent"} 3`,
+		`spade_train_duration_seconds_sum 0.25`, `spade_log_appended_records_total 7`, `spade_log_rebalances_total 2`,
+		`spade_log_up 1`, `spade_draining 0`, "spade_data_free_bytes ", "go_goroutines ", "process_resident_memory_bytes ",
+	} {
+		if !strings.Contains(got, "\n"+want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	if strings.Contains(got, "spade.trainer") || strings.Contains(got, "somebody") {
+		t.Error("a group's name is a label")
+	}
+	if promtool, err := exec.LookPath("promtool"); err == nil { // CI installs it; the lint above is the same without
+		cmd := exec.CommandContext(t.Context(), promtool, "check", "metrics")
+		cmd.Stdin = strings.NewReader(got)
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("promtool: %v: %s", err, out)
+		}
+	}
+}
+
+func TestLabelsStayFew(t *testing.T) {
+	p := serve(t, nil)
+	for i := range 200 {
+		run := uuid.NewSHA1(uuid.Nil, []byte{byte(i)})
+		p.Appended([]event.Event{
+			made(t, &spadepb.EnvironmentRejected{RunId: run[:], Stage: uuid.NewString()}),
+			made(t, &spadepb.RolloutCompleted{RunId: run[:], Arm: uuid.NewString(), Outcome: uuid.NewString()}),
+			made(t, &spadepb.IterationClosed{RunId: run[:]}),
+		})
+	}
+	count := func(prefix string) (n int) {
+		for line := range strings.Lines(text(t, p)) {
+			if strings.HasPrefix(line, prefix+"{") {
+				n++
+			}
+		}
+		return n
+	}
+	for name, most := range map[string]int{Environments: maxLabels + 2, Episodes: maxLabels + 1, RunIteration: maxRuns} {
+		if n := count(name); n == 0 || n > most {
+			t.Errorf("%s has %d series, at most %d are allowed", name, n, most)
+		}
+	}
+}
+
+func TestAFinishedRunIsForgotten(t *testing.T) {
+	p := serve(t, nil)
+	run := ids.Run("a")
+	p.Appended([]event.Event{made(t, &spadepb.IterationClosed{RunId: run[:]})})
+	if !strings.Contains(text(t, p), run.String()) {
+		t.Fatal("a run is not told of")
+	}
+	p.Appended([]event.Event{made(t, &spadepb.RunFinished{RunId: run[:]})})
+	if strings.Contains(text(t, p), run.String()) {
+		t.Error("a finished run is told of for ever")
+	}
+}
+
+func TestAMetricThatTheCatalogueLacksIsAnError(t *testing.T) {
+	p := New(Config{}, Settings{})
+	p.Add(func(s Sample) { s.Value("spade_unheard_of", 1) })
+	if _, err := p.gatherer.Gather(); err == nil {
+		t.Error("no error")
+	}
+}
+
+// clock is a wall clock that the test sets.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func TestReadiness(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
+	h := &health{}
+	ready := func(what string, want ...string) {
+		t.Helper()
+		got := h.notReady(c.now)
+		ok := len(got) == len(want)
+		for i := range min(len(got), len(want)) {
+			ok = ok && strings.Contains(got[i], want[i])
+		}
+		if !ok {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	ready("before the log is known", "starting")
+	h.watch()
+	ready("before the log has answered", "starting")
+	g := bus.Group{Name: "spade.rollout.r"}
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	ready("a group that has yet to join", "is not joined")
+	g.Joined = true
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	ready("joined, without a partition: standing by")
+	g.Joined = false
+	c.now = c.now.Add(pollEvery)
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	ready("a rebalance that has just begun")
+	c.now = c.now.Add(joining)
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	ready("a rebalance that does not end", "is not joined")
+	g.Joined = true
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	c.now = c.now.Add(pollEvery)
+	h.saw(c.now, []bus.Group{g}, errors.New("down"), 0)
+	ready("one question without an answer")
+	c.now = c.now.Add(silence)
+	h.saw(c.now, []bus.Group{g}, errors.New("down"), 0)
+	ready("a log that is down", "has not answered")
+	h.saw(c.now, []bus.Group{g}, nil, 0)
+	ready("a log that is back")
+	h.drain()
+	ready("draining", "draining")
+}
+
+func TestLiveness(t *testing.T) {
+	start := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	later := start.Add(Stuck + time.Second)
+	waiting := bus.Place{Topic: "t", Next: 3, Committed: 3, End: 5, Moved: start}
+	busy := bus.Place{Topic: "t", Next: 5, Committed: 3, End: 5, Moved: start, Busy: start}
+	grouped := bus.Place{Topic: "t", Next: 5, Committed: 3, End: 5, Moved: start} // waits for the rest of an open group
+	for name, tc := range map[string]struct {
+		group    string
+		place    bus.Place
+		activity float64
+		err      error
+		drain    bool
+		live     bool
+	}{
+		"records that nobody takes":            {group: "spade.rollout.r", place: waiting},
+		"a call that does not come back":       {group: "spade.rollout.r", place: busy},
+		"nothing to do":                        {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, Committed: 5, End: 5, Moved: start}, live: true},
+		"taken records that wait for others":   {group: "spade.scorer.r", place: grouped, live: true},
+		"a long call in a process that works":  {group: "spade.rollout.r", place: busy, activity: 1, live: true},
+		"an office is not work":                {group: "spade.trainer.r", place: waiting, live: true},
+		"a log that is down":                   {group: "spade.rollout.r", place: waiting, err: errors.New("down"), live: true},
+		"draining ends by its own deadline":    {group: "spade.rollout.r", place: busy, drain: true, live: true},
+		"taken lately":                         {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 3, End: 5, Moved: later.Add(-time.Second)}, live: true},
+		"a call that has just begun":           {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, End: 5, Moved: start, Busy: later}, live: true},
+		"a group of another program's makings": {group: "somebody.else", place: waiting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &health{}
+			h.watch()
+			groups := []bus.Group{{Name: tc.group, Joined: true, Places: []bus.Place{tc.place}}}
+			h.saw(start, groups, nil, 0)
+			h.saw(later, groups, tc.err, tc.activity)
+			if tc.drain {
+				h.drain()
+			}
+			if why := h.notLive(later); (len(why) == 0) != tc.live {
+				t.Errorf("not live because of %q, want live %v", why, tc.live)
+			}
+		})
+	}
+}
+
+func TestTheEndpointsFollowTheLog(t *testing.T) {
+	log := &fakeLog{groups: []bus.Group{{Name: "spade.memory.x", Joined: true}}}
+	p := serve(t, nil)
+	if body := get(t, p, "/readyz", http.StatusServiceUnavailable); body != "starting\n" {
+		t.Errorf("%q", body)
+	}
+	get(t, p, "/livez", http.StatusOK)
+	p.look(t.Context(), log)
+	p.health.watch()
+	if body := get(t, p, "/readyz", http.StatusOK); body != "ready\n" {
+		t.Errorf("%q", body)
+	}
+	p.Drain()
+	if body := get(t, p, "/readyz", http.StatusServiceUnavailable); body != "draining\n" {
+		t.Errorf("%q", body)
+	}
+	get(t, p, "/", http.StatusNotFound)
+	if !strings.Contains(text(t, p), "\nspade_draining 1\n") {
+		t.Error("draining is not told")
+	}
+}
+
+func TestALifeOfWatching(t *testing.T) {
+	var none *Process
+	none.Add(nil)
+	none.Drain()
+	none.Watch(&fakeLog{})
+	none.Appended(nil)
+	none.Generated("agent", time.Now(), nil)
+	none.PluginRestarted()
+	if err := errors.Join(none.Start(t.Context()), none.Shutdown(t.Context())); err != nil {
+		t.Error(err)
+	}
+	p := New(Config{Listen: "127.0.0.1:0"}, Settings{})
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Errorf("shutdown without start: %v", err)
+	}
+	p = serve(t, nil)
+	p.Watch(&fakeLog{})
+	p.Unwatch()
+	for range 2 {
+		if err := p.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	taken := New(Config{Listen: "256.0.0.1:1"}, Settings{})
+	if err := taken.Start(t.Context()); err == nil {
+		t.Error("an address that is none was listened on")
+	}
+}
+
+func TestGenerationsAreCountedByRole(t *testing.T) {
+	p := serve(t, nil)
+	p.Generated("agent", time.Now(), nil)
+	p.Generated("designer", time.Now(), errors.New("no"))
+	p.PluginRestarted()
+	got := text(t, p)
+	for _, want := range []string{
+		`spade_generate_duration_seconds_count{role="agent"} 1`, `spade_generate_failures_total{role="designer"} 1`,
+		`spade_generate_failures_total{role="agent"} 0`, `spade_plugin_restarts_total 1`,
+	} {
+		if !strings.Contains(got, "\n"+want+"\n") {
+			t.Errorf("missing: %s", want)
+		}
+	}
+}
+
+func TestHistogramsAddUp(t *testing.T) {
+	a, b := observe.NewHistogram(observe.Fast), observe.NewHistogram(observe.Fast)
+	a.Observe(time.Millisecond) // the end of a bucket belongs to it
+	b.Observe(2 * time.Second)
+	b.Observe(time.Hour)
+	d := a.Snapshot().Add(b.Snapshot())
+	if d.Count != 3 || d.Buckets[0.001] != 1 || d.Buckets[1] != 1 || d.Buckets[2.5] != 2 || d.Buckets[30] != 2 {
+		t.Errorf("%+v", d)
+	}
+	var none *observe.Histogram
+	none.Observe(time.Second)
+	if none.Snapshot().Count != 0 {
+		t.Error("nothing counts")
+	}
+}
+
+func TestALabelIsShortText(t *testing.T) {
+	if got := bounded("a\xff" + strings.Repeat("é", 9999)); len(got) > maxLabel || !strings.HasPrefix(got, "a\uFFFDé") || !utf8.ValidString(got) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRolesAreFew(t *testing.T) {
+	var got []string
+	for _, g := range []string{"spade.rollout.x", "spade.warehouse", "spade.memory.abc", "spade.rollouts", "rollout.x", "x", "spade."} {
+		got = append(got, roleOf(g))
+	}
+	if want := []string{"rollout", "warehouse", "memory", "other", "other", "other", "other"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
