@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func TestServerInAnotherZone(t *testing.T) {
 	for _, ev := range l.events[topics.Environments] {
 		got := olaptest.Value[string](t, conn, "SELECT any(toString(event_time)) FROM spade.environment_events WHERE kafka_offset = "+
 			strconv.FormatInt(ev.LastOffset, 10))
-		if want := ev.Time.UTC().Format("2006-01-02 15:04:05.000000"); got != want && !strings.HasPrefix(got, "1970") { // no row
+		if want := ev.Time.UTC().Format("2006-01-02 15:04:05.000000"); got != want && got != "" { // empty: it has no row
 			t.Errorf("offset %d: %s, want %s", ev.LastOffset, got, want)
 		}
 	}
