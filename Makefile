@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn demo test-clients test-envs clean
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn chaos chaos-kills demo test-clients test-envs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,14 @@ bench: engine ## print the figures that the documentation quotes
 
 bench-learn: engine ## does the policy learn: seeds 1 to 5 on the held-out suites, with intervals
 	@.ci/learn
+
+chaos: engine ## ROUNDS faults, drawn by SEED, on a running installation: is anything lost or doubled?
+	SPADE_TEST_CHAOS_SEED=$(SEED) SPADE_TEST_CHAOS_ROUNDS=$(or $(ROUNDS),20) SPADE_TEST_CHAOS_BIN=$(CURDIR)/$(BIN) SPADE_TEST_CHAOS_KEEP=$(CURDIR)/$(BUILD)/chaos \
+	  $(GO) test -count=1 -v -timeout 0 -run TestNothingIsLostOrDoubled ./test/chaos
+
+chaos-kills: engine ## ROUNDS kills of every role in turn: how long until its work goes on?
+	SPADE_TEST_CHAOS_SEED=$(SEED) SPADE_TEST_CHAOS_KILLS=$(or $(ROUNDS),200) SPADE_TEST_CHAOS_BIN=$(CURDIR)/$(BIN) SPADE_TEST_CHAOS_KEEP=$(CURDIR)/$(BUILD)/chaos \
+	  $(GO) test -count=1 -v -timeout 0 -run TestRolesRecover ./test/chaos
 
 demo: engine ## run the whole loop on examples/corpus and show what to query
 	@.ci/demo

@@ -36,7 +36,9 @@ func (w *world) begin() {
 	w.ensureRun() // which makes the topics
 	w.seen = newObserver(w.t, w)
 	w.t.Cleanup(w.seen.stop)
-	w.fillSlots()
+	for _, p := range w.layout {
+		w.addSlot(p.role, p.linked)
+	}
 	w.t.Cleanup(w.empty)
 	w.told = listen(w.slots)
 	w.t.Cleanup(w.told.stop)
@@ -44,13 +46,15 @@ func (w *world) begin() {
 	w.t.Cleanup(w.append.stop)
 }
 
-// fillSlots starts the roles. Of each there is a process with a lease on the data folder and one that reaches the servers by
-// address, as far as two of them change anything.
-func (w *world) fillSlots() {
-	for _, of := range []struct {
-		role   string
-		linked bool
-	}{
+// place is a slot to be filled.
+type place struct {
+	role   string
+	linked bool // reaches the servers through relays instead of holding a lease on the data folder
+}
+
+// crew is the roles of a world for faults of all kinds: two of those where two get into each other's way.
+func crew() []place {
+	return []place{
 		{"trainer", false},
 		{"trainer", true},
 		{"designer", false},
@@ -60,8 +64,6 @@ func (w *world) fillSlots() {
 		{"memory", false},
 		{"warehouse", true},
 		{"warehouse", true},
-	} {
-		w.addSlot(of.role, of.linked)
 	}
 }
 

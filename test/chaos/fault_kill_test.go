@@ -12,7 +12,12 @@ import (
 
 // killRole kills a process of a role.
 func killRole(w *world) {
-	s := w.pick(w.slots)
+	w.killSlot(w.pick(w.slots))
+}
+
+// killSlot kills the process of a slot and measures how long it takes until its work goes on. A process that has only begun
+// to start is killed as well, and not measured: it had no work.
+func (w *world) killSlot(s *slot) {
 	s.mu.Lock()
 	young := time.Since(s.started) < time.Second
 	s.mu.Unlock()

@@ -181,15 +181,15 @@ func (l *ledger) add(s statement, a answer, heard bool) {
 		l.fenced++
 	case s.token == "" || !a.ok():
 	case heard:
-		l.places[place(s.token)] = true
+		l.places[placeOf(s.token)] = true
 	default:
 		l.lost[s.token] = true
-		delete(l.places, place(s.token))
+		delete(l.places, placeOf(s.token))
 	}
 }
 
-// place is the topic and partition of a token, which is table:topic:partition:first-last.
-func place(token string) string {
+// placeOf is the topic and partition of a token, which is table:topic:partition:first-last.
+func placeOf(token string) string {
 	parts := strings.Split(token, ":")
 	if len(parts) < 3 {
 		return token
@@ -203,7 +203,7 @@ func (l *ledger) found() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for token := range l.lost {
-		if l.places[place(token)] {
+		if l.places[placeOf(token)] {
 			n++
 		}
 	}

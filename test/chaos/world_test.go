@@ -37,7 +37,8 @@ type world struct {
 	nonce   string // tells the runs of this world from those of others on the same servers
 	log     *timeline
 	servers servers
-	up      *slot // holds the embedded services; nil where none is embedded
+	up      *slot   // holds the embedded services; nil where none is embedded
+	layout  []place // the slots to begin with
 	slots   []*slot
 	ledger  *ledger
 	seen    *observer
@@ -58,8 +59,8 @@ func newWorld(t *testing.T, set settings) *world {
 	t.Helper()
 	w := &world{
 		t: t, set: set, random: rand.New(rand.NewPCG(set.seed, 0)), ledger: newLedger(), reached: map[string]int{},
-		recovery: map[string][]time.Duration{},
-		nonce:    fmt.Sprintf("%x", time.Now().UnixNano()),
+		recovery: map[string][]time.Duration{}, layout: crew(),
+		nonce: fmt.Sprintf("%x", time.Now().UnixNano()),
 	}
 	w.dir = w.folder()
 	w.log = newTimeline(t, w.dir)
