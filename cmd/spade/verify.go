@@ -162,7 +162,7 @@ func remedy(v app.Verification) string {
 		steps = append(steps, "put the missing checkpoint files back, or train from the version before")
 	}
 	if found[verify.AreaLog] {
-		steps = append(steps, "the log cannot be repaired: spade events cat shows what it holds; a run that is not finished goes on with spade run --name")
+		steps = append(steps, "nothing can be taken out of the log: spade events cat shows what it holds, and a run that is not finished goes on when it is run again")
 	}
-	return strings.Join(steps, "\n")
+	return strings.Join(steps, "\n       ")
 }

@@ -125,7 +125,7 @@ func (l *RunLog) repeat(e *Entry) {
 	if e.Type == event.TypeOf((*spadepb.PolicyUpdated)(nil)) {
 		l.Counts.VoidUpdates++
 	}
-	if e.Same {
+	if e.Same || e.First { // what came before could not be read, and is named for that
 		l.Counts.Repeated++
 		return
 	}

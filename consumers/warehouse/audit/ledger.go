@@ -235,7 +235,7 @@ func (l *Ledger) noteLater(topic string, partition int32, offset int64) {
 func (l *Ledger) Counts() []Count {
 	out := make([]Count, 0, len(l.counts))
 	for _, t := range l.catalogue.Tables {
-		if c := l.counts[t.Name]; c != nil {
+		if c := l.counts[t.Name]; c != nil && c.Log+c.Warehouse > 0 {
 			out = append(out, *c)
 		}
 	}

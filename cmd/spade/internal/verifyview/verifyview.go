@@ -128,6 +128,10 @@ func (v View) tables(r app.Verification) error {
 	for _, c := range r.Tables {
 		t.Add("  "+c.Table, c.Log, c.Warehouse)
 	}
+	if t.Len() == 0 {
+		_, err := fmt.Fprint(v.Out, "  no rows\n\n")
+		return err
+	}
 	if err := t.Write(v.Out); err != nil {
 		return err
 	}
