@@ -41,7 +41,12 @@ var ErrMadeAgain = errors.New("memory: the topic was deleted and made again")
 // Store is the vector store as a memory uses it; *vector.Client is one. What a
 // write stored is durable when it returns.
 type Store interface {
-	EnsureCollections(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	// EnsureLive makes the collections that are missing; EnsureBeside makes empty ones beside them, which Switch puts in
+	// their place and Sweep, which deletes what is not live, spares from then on.
+	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
+	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
+	Sweep(ctx context.Context, all ...vector.Collection) (deleted []string, err error)
 	// Insert stores the points whose ids are not there yet and leaves the others
 	// as they are, in one step of the store's.
 	Insert(ctx context.Context, collection string, points []vector.Point) error
@@ -99,11 +104,7 @@ const (
 
 // Open makes the collections that are missing and checks the others.
 func (m *Memory) Open(ctx context.Context) error {
-	ensure := m.set.Store.EnsureCollections
-	if r, ok := m.set.Store.(replaceable); ok {
-		ensure = r.EnsureLive
-	}
-	all, err := ensure(ctx, m.collections()...)
+	all, err := m.set.Store.EnsureLive(ctx, m.collections()...)
 	if err != nil {
 		return err
 	}

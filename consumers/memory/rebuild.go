@@ -2,39 +2,15 @@ package memory
 
 import (
 	"context"
-	"errors"
 
 	"github.com/seed256f7767/spade/internal/bus"
-	"github.com/seed256f7767/spade/internal/vector"
 	"github.com/seed256f7767/spade/schemas/event"
 )
-
-// replaceable is a Store whose collections others can take the place of.
-type replaceable interface {
-	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
-	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
-	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
-	Sweep(ctx context.Context, all ...vector.Collection) ([]string, error)
-}
-
-var _ replaceable = (*vector.Client)(nil)
-
-func (m *Memory) replaceable() (replaceable, error) {
-	r, ok := m.set.Store.(replaceable)
-	if !ok {
-		return nil, errors.New("memory: its store cannot put one collection in the place of another")
-	}
-	return r, nil
-}
 
 // Beside makes empty collections beside the live ones and a memory on them, which its projections fill while the live ones
 // are used. Switch puts them in the place of the live ones. Events that cannot be projected go to poison.
 func (m *Memory) Beside(ctx context.Context, suffix string, poison Poison) (*Memory, error) {
-	r, err := m.replaceable()
-	if err != nil {
-		return nil, err
-	}
-	all, err := r.EnsureBeside(ctx, suffix, m.collections()...)
+	all, err := m.set.Store.EnsureBeside(ctx, suffix, m.collections()...)
 	if err != nil {
 		return nil, err
 	}
@@ -47,20 +23,12 @@ func (m *Memory) Beside(ctx context.Context, suffix string, poison Poison) (*Mem
 // it the consumer group: processes that project or read notice nothing. What they wrote into the old collections since the
 // new ones were filled is missing until the log is read on.
 func (m *Memory) Switch(ctx context.Context, suffix string) error {
-	r, err := m.replaceable()
-	if err != nil {
-		return err
-	}
-	return r.Switch(ctx, suffix, m.collections()...)
+	return m.set.Store.Switch(ctx, suffix, m.collections()...)
 }
 
 // Sweep deletes the collections that are not live: what Switch replaced, or what was never switched to.
 func (m *Memory) Sweep(ctx context.Context) (deleted []string, err error) {
-	r, err := m.replaceable()
-	if err != nil {
-		return nil, err
-	}
-	return r.Sweep(ctx, m.collections()...)
+	return m.set.Store.Sweep(ctx, m.collections()...)
 }
 
 // Projection projects one partition number without a consumer group. It is used by one goroutine.
