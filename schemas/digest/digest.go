@@ -4,6 +4,7 @@ package digest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -17,24 +18,49 @@ import (
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
-// Log collects the events of one run. The zero value is not ready; use New. It is not safe for concurrent use.
+// Log collects the events of one run, about 90 bytes for each. The zero value is not ready; use New. It is not safe for
+// concurrent use.
 type Log struct {
 	run     uuid.UUID
-	entries map[entryKey]entry
-	repeats []Repeat
-	marked  int
+	names   intern // topics, types and keys
+	entries []entry
+	settled int // entries before it are sorted and hold each event once
+	added   uint32
+	repeats []numbered
 }
 
-type entryKey struct {
-	topic string
-	id    uuid.UUID
-}
-
+// entry is one record.
 type entry struct {
-	key, ceType string
-	payload     [sha256.Size]byte
-	partition   int32
-	offset      int64
+	id            uuid.UUID
+	payload       [sha256.Size]byte
+	offset        int64
+	partition     int32
+	number        uint32 // in the order in which entries were added
+	key           uint32
+	topic, ceType uint32
+	marked        bool
+}
+
+// numbered is a repeat with its place in the order in which records were added.
+type numbered struct {
+	Repeat
+	number uint32
+}
+
+// intern gives texts numbers.
+type intern struct {
+	numbers map[string]uint32
+	texts   []string
+}
+
+func (n *intern) number(text string) uint32 {
+	i, ok := n.numbers[text]
+	if !ok {
+		i = uint32(len(n.texts))
+		n.texts = append(n.texts, text)
+		n.numbers[text] = i
+	}
+	return i
 }
 
 // Repeat is a record that repeats an event_id with another payload; the earlier record wins.
@@ -47,7 +73,7 @@ type Repeat struct {
 
 // New makes an empty collection for a run.
 func New(run uuid.UUID) *Log {
-	return &Log{run: run, entries: map[entryKey]entry{}}
+	return &Log{run: run, names: intern{numbers: map[string]uint32{}}}
 }
 
 // Add takes an event in the offset order of its partition. Events of other runs and those that are in no digest are
@@ -56,18 +82,34 @@ func (l *Log) Add(ev event.Event) {
 	if !topics.OfRun(ev.Key, l.run) || !Counts(ev) {
 		return
 	}
-	sum := sha256.Sum256(ev.Payload)
-	k := entryKey{ev.Topic, ev.ID}
-	if first, ok := l.entries[k]; ok {
-		if first.payload != sum {
-			l.repeats = append(l.repeats, Repeat{ev.Topic, ev.ID, ev.Partition, ev.Offset})
-		}
+	l.entries = append(l.entries, entry{
+		id: ev.ID, payload: sha256.Sum256(ev.Payload), offset: ev.Offset, partition: ev.Partition, number: l.added,
+		key: l.names.number(ev.Key), topic: l.names.number(ev.Topic), ceType: l.names.number(ev.Type),
+		marked: ev.Observed.GetNondeterministic(),
+	})
+	l.added++
+}
+
+// settle sorts the entries by topic and id and leaves the first record of each event.
+func (l *Log) settle() {
+	if l.settled == len(l.entries) {
 		return
 	}
-	if ev.Observed.GetNondeterministic() {
-		l.marked++
+	slices.SortFunc(l.entries, func(a, b entry) int {
+		if a.topic != b.topic {
+			return strings.Compare(l.names.texts[a.topic], l.names.texts[b.topic])
+		}
+		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.number, b.number))
+	})
+	kept := l.entries[:0]
+	for _, e := range l.entries {
+		if n := len(kept); n == 0 || kept[n-1].topic != e.topic || kept[n-1].id != e.id {
+			kept = append(kept, e)
+		} else if kept[n-1].payload != e.payload {
+			l.repeats = append(l.repeats, numbered{Repeat{l.names.texts[e.topic], e.id, e.partition, e.offset}, e.number})
+		}
 	}
-	l.entries[k] = entry{ev.Key, ev.Type, sum, ev.Partition, ev.Offset}
+	l.entries, l.settled = kept, len(kept)
 }
 
 // Counts reports whether an event is of a kind that enters digests.
@@ -80,31 +122,42 @@ func Counts(ev event.Event) bool {
 }
 
 // Len is the number of distinct events.
-func (l *Log) Len() int { return len(l.entries) }
+func (l *Log) Len() int {
+	l.settle()
+	return len(l.entries)
+}
 
 // Nondeterministic is the number of events that were marked so: the wall clock had a part in them.
-func (l *Log) Nondeterministic() int { return l.marked }
+func (l *Log) Nondeterministic() int {
+	l.settle()
+	n := 0
+	for i := range l.entries {
+		if l.entries[i].marked {
+			n++
+		}
+	}
+	return n
+}
 
 // Repeats lists records that repeated an event_id with another payload, in the order they were added.
-func (l *Log) Repeats() []Repeat { return slices.Clone(l.repeats) }
+func (l *Log) Repeats() []Repeat {
+	l.settle()
+	slices.SortFunc(l.repeats, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
+	out := make([]Repeat, len(l.repeats))
+	for i, r := range l.repeats {
+		out[i] = r.Repeat
+	}
+	return out
+}
 
 // Sum is the digest: SHA-256 over the events sorted by (topic, event_id), each as topic, key, ce_type, event_id and the
 // SHA-256 of its payload, every part preceded by its length as four big-endian bytes.
 func (l *Log) Sum() [sha256.Size]byte {
-	keys := make([]entryKey, 0, len(l.entries))
-	for k := range l.entries {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b entryKey) int {
-		if c := strings.Compare(a.topic, b.topic); c != 0 {
-			return c
-		}
-		return bytes.Compare(a.id[:], b.id[:])
-	})
+	l.settle()
 	h := sha256.New()
-	for _, k := range keys {
-		e := l.entries[k]
-		write(h, []byte(k.topic), []byte(e.key), []byte(e.ceType), k.id[:], e.payload[:])
+	for i := range l.entries {
+		e := &l.entries[i]
+		write(h, []byte(l.names.texts[e.topic]), []byte(l.names.texts[e.key]), []byte(l.names.texts[e.ceType]), e.id[:], e.payload[:])
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }

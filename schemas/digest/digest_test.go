@@ -106,3 +106,22 @@ func TestTheFirstRecordOfAnEventWins(t *testing.T) {
 		t.Errorf("repeats %v", r)
 	}
 }
+
+// TestLookingBetweenChangesNothing: events may be added after the digest was asked for.
+func TestLookingBetweenChangesNothing(t *testing.T) {
+	run := ids.Run("demo")
+	all := events(t, run)
+	second := all[0]
+	second.Payload = append(slices.Clone(second.Payload), 0)
+	l := New(run)
+	for i, ev := range all {
+		l.Add(ev)
+		if n := l.Len(); n != i+1 {
+			t.Fatalf("%d events after %d", n, i+1)
+		}
+	}
+	l.Add(second)
+	if got, want := l.Sum(), sum(run, all); hex.EncodeToString(got[:]) != want || len(l.Repeats()) != 1 || l.Len() != len(all) {
+		t.Errorf("%x of %d events with %d repeats, want %s", got, l.Len(), len(l.Repeats()), want)
+	}
+}
