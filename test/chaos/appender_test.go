@@ -34,6 +34,7 @@ type appender struct {
 	tried  map[uuid.UUID]bool
 	poison map[uuid.UUID]bool // acknowledged records that cannot be read, by the id in their payload
 	again  int                // events that were appended more than once
+	begun  time.Time          // of the newest append that was acknowledged
 }
 
 // appended is an acknowledged event.
@@ -125,9 +126,11 @@ func (a *appender) append(ctx context.Context, ev event.Event, steps int) bool {
 	a.tried[ev.ID] = true
 	a.mu.Unlock()
 	for tries := 0; ; tries++ {
+		began := time.Now()
 		err := a.log.Append(ctx, ev)
 		if err == nil {
 			a.mu.Lock()
+			a.begun = began
 			a.acked[ev.Key] = append(a.acked[ev.Key], appended{ev.ID, steps})
 			a.again += min(tries, 1)
 			a.mu.Unlock()
@@ -160,6 +163,13 @@ func (a *appender) plant(ctx context.Context, n, count int, random *rand.Rand) {
 		a.poison[mark] = true
 		a.mu.Unlock()
 	}
+}
+
+// acknowledges reports whether something was acknowledged that was appended after a moment.
+func (a *appender) acknowledges(after time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.begun.After(after)
 }
 
 // count is how many events were acknowledged.

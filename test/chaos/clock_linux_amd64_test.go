@@ -125,8 +125,33 @@ func clockCode(name string, by time.Duration) []byte {
 // errBusy says that a thread is in the function that is to be replaced; trying again helps.
 var errBusy = errors.New("a thread is asking for the time")
 
+// stopped waits until the stop has reached every thread: on a busy machine it takes a while.
+func stopped(pid int) error {
+	for range 200 {
+		running := 0
+		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil {
+			return err
+		}
+		for _, stat := range stats {
+			b, err := os.ReadFile(stat)
+			if i := bytes.LastIndexByte(b, ')'); err == nil && i+2 < len(b) && b[i+2] != 'T' && b[i+2] != 't' {
+				running++
+			}
+		}
+		if running == 0 {
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return errBusy
+}
+
 // notInside makes sure that no thread of the stopped process is about to run on in the middle of new code.
 func notInside(pid int, from, to uint64) error {
+	if err := stopped(pid); err != nil {
+		return err
+	}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
 	if err != nil {
 		return err

@@ -45,7 +45,12 @@ func linked(w *world) string {
 // the network between them is cut.
 func halfOpen(w *world) {
 	s := w.pick(w.linkedSlots())
-	service := services()[w.random.IntN(len(services()))]
+	used := s.links.used()
+	if len(used) == 0 {
+		w.log.add("%s holds no connections", s.name)
+		return
+	}
+	service := used[w.random.IntN(len(used))]
 	deaf := w.random.IntN(2) == 0
 	n := 0
 	for _, r := range s.links.to(service) {

@@ -53,5 +53,16 @@ func (n *links) to(service string) []*relay {
 	return []*relay{n.qdrant}
 }
 
-// services are what relays lead to.
-func services() []string { return []string{"kafka", "clickhouse", "qdrant"} }
+// used are the services that the process holds connections to.
+func (n *links) used() (out []string) {
+	for _, service := range []string{"kafka", "clickhouse", "qdrant"} {
+		held := 0
+		for _, r := range n.to(service) {
+			held += r.held()
+		}
+		if held > 0 {
+			out = append(out, service)
+		}
+	}
+	return out
+}

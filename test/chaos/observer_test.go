@@ -5,6 +5,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -102,18 +103,22 @@ func (o *observer) since(run uuid.UUID, at time.Time, kinds []string) (time.Time
 	return first, !first.IsZero()
 }
 
-// lastIs reports whether the newest event of the run is of one of the kinds.
-func (o *observer) lastIs(run uuid.UUID, kinds ...string) bool {
+// lately is the kinds of the run's newest events: those that came within a moment of the last.
+func (o *observer) lately(run uuid.UUID, moment time.Duration) (kinds []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var newest time.Time
-	kind := ""
 	for a, seen := range o.last {
 		if a.run == run.String() && seen.After(newest) {
-			newest, kind = seen, a.kind
+			newest = seen
 		}
 	}
-	return has(kinds, kind)
+	for a, seen := range o.last {
+		if a.run == run.String() && seen.After(newest.Add(-moment)) {
+			kinds = append(kinds, strings.TrimPrefix(a.kind, "spade.v1."))
+		}
+	}
+	return kinds
 }
 
 func has(kinds []string, kind string) bool {

@@ -23,11 +23,14 @@ func marks() map[string][]string {
 // goesOnTimeout is how long a world may take to work again after a fault.
 const goesOnTimeout = 90 * time.Second
 
+// onTheWay is how long what a process did before it was killed may take to be seen.
+const onTheWay = 100 * time.Millisecond
+
 // measure waits until the work of what was killed at a moment goes on, and notes how long it took.
 func (w *world) measure(role string, at time.Time) {
-	run := w.run()
+	run, after := w.run(), at.Add(onTheWay)
 	done := func() bool {
-		_, ok := w.seen.since(run, at, marks()[role])
+		_, ok := w.seen.since(run, after, marks()[role])
 		return ok || w.seen.isFinished(run)
 	}
 	switch role {
@@ -38,7 +41,7 @@ func (w *world) measure(role string, at time.Time) {
 		before, _ := w.recalled() // 0 while it does not answer
 		done = func() bool { now, err := w.recalled(); return err == nil && now > before || w.seen.isFinished(run) }
 	case "supervisor":
-		done = func() bool { _, ok := w.seen.since(w.append.run, at, nil); return ok }
+		done = func() bool { return w.append.acknowledges(after) }
 	}
 	if err := w.seen.await(goesOnTimeout, done); err != nil {
 		w.problem("%s does not work again: %v", role, err)

@@ -115,6 +115,13 @@ func (r *relay) freeze(deaf bool) (n int) {
 	return n
 }
 
+// held is how many connections there are.
+func (r *relay) held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.passages)
+}
+
 // thaw ends the half-open connections, which their clients learn now, and lets new ones pass.
 func (r *relay) thaw() {
 	r.mu.Lock()
