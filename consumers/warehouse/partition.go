@@ -54,7 +54,7 @@ const lookback = 10_100
 func (s *Sink) open(ctx context.Context, c claim, group string, generation, number int32) (*partition, error) {
 	p := &partition{
 		sink: s, claim: c, number: number, lanes: map[string]*lane{}, order: c.Topics(),
-		writer: Writer{Group: group, Token: token(), Generation: generation},
+		writer: Writer{Group: group, Generation: generation},
 	}
 	for _, topic := range p.order {
 		p.lanes[topic] = &lane{part: p, place: Place{topic, number}}
@@ -110,12 +110,16 @@ func (p *partition) same(ctx context.Context, topic string) error {
 }
 
 // load takes the claim on every place and then reads their state. In this order nobody else can change it any more.
+//
+// Every try has a token of its own. A claim whose answer was lost may still be executed, after another writer has claimed the
+// places and gone on; it then lets nobody in, rather than this writer with what it had read before.
 func (p *partition) load(ctx context.Context) error {
 	places := make([]Place, 0, len(p.order))
 	for _, topic := range p.order {
 		places = append(places, p.lanes[topic].place)
 	}
 	err := p.retry(ctx, "claim", func(ctx context.Context) error {
+		p.writer.Token = token()
 		return p.sink.set.Store.Claim(ctx, places, p.writer)
 	})
 	if err != nil {
