@@ -73,6 +73,7 @@ func killClickHouse(w *world) {
 		w.log.add("there is no ClickHouse")
 		return
 	}
+	_, _ = w.written() // what it holds now, for the measurement
 	at := time.Now()
 	w.kill(pids[0], "ClickHouse")
 	w.measure("clickhouse", at)

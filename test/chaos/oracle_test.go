@@ -241,6 +241,7 @@ func (w *world) judgeRuns(l *logged) {
 			w.log.add("verify %s: %s", name, out)
 		}
 	}
+	w.log.add("verified; now the same runs where nothing happens")
 	quiet := w.quiet()
 	for _, name := range w.runs {
 		got := fmt.Sprintf("%x", l.digests[ids.Run(name)].Sum())

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed256f7767/spade/internal/vector"
 )
 
@@ -29,29 +31,43 @@ const onTheWay = 100 * time.Millisecond
 // measure waits until the work of what was killed at a moment goes on, and notes how long it took.
 func (w *world) measure(role string, at time.Time) {
 	run, after := w.run(), at.Add(onTheWay)
-	done := func() bool {
-		_, ok := w.seen.since(run, after, marks()[role])
-		return ok || w.seen.isFinished(run)
-	}
-	switch role {
-	case "warehouse", "clickhouse":
-		before, _ := w.written() // 0 while it does not answer
-		done = func() bool { now, err := w.written(); return err == nil && now > before }
-	case "memory":
-		before, _ := w.recalled() // 0 while it does not answer
-		done = func() bool { now, err := w.recalled(); return err == nil && now > before || w.seen.isFinished(run) }
-	case "supervisor":
-		done = func() bool { return w.append.acknowledges(after) }
-	}
-	if err := w.seen.await(goesOnTimeout, done); err != nil {
+	time.Sleep(time.Until(after))
+	works := w.works(role, run, after)
+	ended := func() bool { return ofRun(role) && w.seen.isFinished(run) }
+	if err := w.seen.await(goesOnTimeout, func() bool { return works() || ended() }); err != nil {
 		w.problem("%s does not work again: %v", role, err)
 		return
 	}
 	took := time.Since(at)
+	if ended() {
+		w.log.add("the run ended: nothing was left to do for %s", role)
+		return
+	}
 	w.log.add("%s works again after %.1fs", role, took.Seconds())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recovery[role] = append(w.recovery[role], took)
+}
+
+// ofRun reports whether a role has nothing to do once a run is over.
+func ofRun(role string) bool {
+	return role != "warehouse" && role != "clickhouse" && role != "supervisor"
+}
+
+// works makes what tells whether the role has worked since a moment, which is now.
+func (w *world) works(role string, run uuid.UUID, now time.Time) func() bool {
+	switch role {
+	case "warehouse", "clickhouse":
+		_, _ = w.written() // while it does not answer what it said last counts
+		before := w.lastWritten
+		return func() bool { n, err := w.written(); return err == nil && n > before }
+	case "memory":
+		before, _ := w.recalled() // 0 while it does not answer
+		return func() bool { n, err := w.recalled(); return err == nil && n > before }
+	case "supervisor":
+		return func() bool { return w.append.acknowledges(now) }
+	}
+	return func() bool { _, ok := w.seen.since(run, now, marks()[role]); return ok }
 }
 
 // written is how far the warehouse is, summed over all partitions.
@@ -59,6 +75,9 @@ func (w *world) written() (n int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	err = w.sql.QueryRow(ctx, "SELECT sum(n) FROM (SELECT max(next_offset) AS n FROM spade._offsets GROUP BY topic_id, partition)").Scan(&n)
+	if err == nil {
+		w.lastWritten = n
+	}
 	return n, err
 }
 

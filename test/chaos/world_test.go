@@ -47,6 +47,8 @@ type world struct {
 	sql     olap.Conn
 	memory  *vector.Client
 	runs    []string // names of the runs, in order
+	// lastWritten is how far the warehouse was when it was last asked.
+	lastWritten int64
 
 	mu       sync.Mutex // guards the following
 	problems []string
