@@ -58,7 +58,10 @@ func (p *program) begin(t *testing.T, extra []string, args ...string) (cmd *exec
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return cmd, func() (string, error) {
+			t.Errorf("%v cannot be started: %v", args, err)
+			return "", err
+		}
 	}
 	p.parents.add(cmd.Process.Pid)
 	return cmd, func() (string, error) {
@@ -137,6 +140,9 @@ func playAlong(t *testing.T, p *program) {
 	worker := func(extra []string, args ...string) {
 		cmd, wait := p.begin(t, extra, append([]string{"worker"}, args...)...)
 		workers = append(workers, func() {
+			if cmd.Process == nil {
+				return
+			}
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
