@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -35,28 +36,31 @@ func (l log) Read(_ context.Context, topic string, _, _ map[int32]int64, fn func
 	return nil
 }
 
-// TestAudit: a warehouse that holds the log has no differences; every way of not holding it shows.
-func TestAudit(t *testing.T) {
+// TestCompare: a warehouse that holds the log has no differences; every way of not holding it shows.
+func TestCompare(t *testing.T) {
 	_, conn := olaptest.Start(t)
 	story := olaptest.Story(t)
 	var names []string
 	for _, topic := range topics.All(1) {
 		names = append(names, topic.Name)
 	}
-	differences := func(run uuid.UUID) []audit.Difference {
+	differences := func(run uuid.UUID) []audit.RowDifference {
 		t.Helper()
-		want, err := audit.Log(t.Context(), append(log(story), story...), names, run, nil)
+		ledger, found, err := audit.Compare(t.Context(), append(log(story), story...), names, conn, audit.Settings{Run: run})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := audit.Warehouse(t.Context(), conn, run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return audit.Compare(want, got)
+		ledger.Release()
+		return found
 	}
-	if got := differences(uuid.Nil); len(got) < 20 {
-		t.Errorf("an empty warehouse has %d differences", len(got))
+	empty := differences(uuid.Nil)
+	if len(empty) < 60 {
+		t.Errorf("an empty warehouse has %d differences", len(empty))
+	}
+	for _, d := range empty {
+		if d.Kind != audit.Missing {
+			t.Error(d)
+		}
 	}
 	olaptest.Fill(t, conn, story)
 	for _, run := range []uuid.UUID{uuid.Nil, olaptest.StoryRun()} {
@@ -65,12 +69,40 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		name, sql string
-		log, have int64
+		name, sql         string
+		table, kind, text string
+		n                 int
 	}{
-		{"a missing row", "ALTER TABLE spade.iterations DELETE WHERE iteration = 0 SETTINGS mutations_sync = 1", 2, 1},
-		{"a doubled row", "INSERT INTO spade.batches SELECT * FROM spade.batches WHERE iteration = 0", 2, 3},
-		{"another value", "ALTER TABLE spade.evaluations UPDATE reward = 0.125 WHERE category = 'math' SETTINGS mutations_sync = 1", 4, 4},
+		{
+			"a missing row", "ALTER TABLE spade.iterations DELETE WHERE iteration = 0 SETTINGS mutations_sync = 1",
+			"iterations", audit.Missing, "spade.runs/0 at", 1,
+		},
+		{
+			"a doubled row", "INSERT INTO spade.batches SELECT * FROM spade.batches WHERE iteration = 0",
+			"batches", audit.Doubled, "spade.policies/0 at", 1,
+		},
+		{
+			"a row doubled with another value",
+			"INSERT INTO spade.advantages SELECT * REPLACE (9 AS advantage) FROM spade.advantages ORDER BY rollout_id LIMIT 1",
+			"advantages", audit.Doubled, "", 1,
+		},
+		{
+			"a phantom row", "INSERT INTO spade.rollouts SELECT * REPLACE (generateUUIDv4() AS event_id) FROM spade.rollouts LIMIT 1",
+			"rollouts", audit.Phantom, "", 1,
+		},
+		{
+			"another value", "ALTER TABLE spade.evaluations UPDATE reward = 0.125 WHERE category = 'math' SETTINGS mutations_sync = 1",
+			"evaluations", audit.Changed, `reward is "0.125" in the warehouse, "0.25" in the log`, 2,
+		},
+		{
+			"another list", "ALTER TABLE spade.policy_events UPDATE roles = ['agent'] WHERE policy_from = 0 SETTINGS mutations_sync = 1",
+			"policy_events", audit.Changed, `roles is "[\"agent\"]" in the warehouse`, 1,
+		},
+		{
+			"a text changed far inside", "ALTER TABLE spade.steps UPDATE observation = concat(repeat('x', 500), 'y') WHERE step = 1 AND arm = 'hinted' AND " +
+				"rollout_id IN (SELECT min(rollout_id) FROM spade.steps WHERE arm = 'hinted') SETTINGS mutations_sync = 1",
+			"steps", audit.Changed, "observation is", 1,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(differences(olaptest.StoryRun()))
@@ -78,11 +110,11 @@ func TestAudit(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := differences(olaptest.StoryRun())
-			if len(after) != before+1 {
+			if len(after) != before+tc.n {
 				t.Fatalf("%d differences, then %v", before, after)
 			}
 			for _, d := range after {
-				if d.Log == tc.log && d.Warehouse == tc.have && d.String() != "" {
+				if d.Table == tc.table && d.Kind == tc.kind && strings.Contains(d.String(), tc.text) {
 					return
 				}
 			}
@@ -92,13 +124,48 @@ func TestAudit(t *testing.T) {
 	wantError(t, conn)
 }
 
+// TestOnlyWhatTheWarehouseHasComeToIsCompared: rows of later records are neither missing nor too many.
+func TestOnlyWhatTheWarehouseHasComeToIsCompared(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	story := olaptest.Story(t)
+	var held []event.Event
+	ends := audit.Positions{}
+	for _, topic := range topics.All(1) {
+		ends[topic.Name] = map[int32]int64{0: 3}
+	}
+	for _, ev := range story {
+		if ev.LastOffset < 5 {
+			held = append(held, ev)
+		}
+	}
+	olaptest.Fill(t, conn, held)
+	var names []string
+	for _, topic := range topics.All(1) {
+		names = append(names, topic.Name)
+	}
+	ledger, found, err := audit.Compare(t.Context(), log(story), names, conn, audit.Settings{Ends: ends})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Release()
+	for _, d := range found {
+		t.Error(d)
+	}
+	if got := ledger.Later()[topics.Rollouts][0]; got != 4 {
+		t.Errorf("the last record behind the end is %d", got)
+	}
+	if len(ledger.Counts()) < 10 || ledger.Keys() < 3 {
+		t.Errorf("%d tables, %d keys", len(ledger.Counts()), ledger.Keys())
+	}
+}
+
 // wantError: a server that does not have the tables is no empty warehouse.
 func wantError(t *testing.T, conn olap.Conn) {
 	t.Helper()
 	if err := conn.Exec(t.Context(), "DROP TABLE spade.steps"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := audit.Warehouse(t.Context(), conn, uuid.Nil); olap.Code(err) != olap.CodeUnknownTable {
+	if _, _, err := audit.Compare(t.Context(), log(nil), nil, conn, audit.Settings{}); olap.Code(err) != olap.CodeUnknownTable {
 		t.Errorf("error %v", err)
 	}
 }

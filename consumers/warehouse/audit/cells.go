@@ -7,57 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/google/uuid"
-
-	"github.com/seed256f7767/spade/schemas/tables"
 )
-
-// tally adds the rows of a record, whose columns must include the table's stored ones.
-func (t Tallies) tally(table *tables.Table, rec arrow.Record) error {
-	columns := make([]arrow.Array, 0, len(table.Columns))
-	var keys []arrow.Array
-	for _, name := range table.Stored() {
-		at := rec.Schema().FieldIndices(name)
-		if len(at) != 1 {
-			return fmt.Errorf("%s: %d columns named %s", table.Name, len(at), name)
-		}
-		columns = append(columns, rec.Column(at[0]))
-		if name == "run_id" || name == "env_id" || name == "document_id" {
-			keys = append(keys, rec.Column(at[0]))
-		}
-	}
-	var row []byte
-	for i := range int(rec.NumRows()) {
-		row = row[:0]
-		for _, c := range columns {
-			var err error
-			if row, err = appendCell(row, c, i); err != nil {
-				return fmt.Errorf("%s: %w", table.Name, err)
-			}
-		}
-		t.add(table.Name, keyOf(keys, i), row)
-	}
-	return nil
-}
-
-func keyOf(columns []arrow.Array, i int) string {
-	key := ""
-	for _, c := range columns {
-		b, ok := c.(*array.FixedSizeBinary)
-		if !ok || c.IsNull(i) {
-			continue
-		}
-		id, err := uuid.FromBytes(b.Value(i))
-		if err != nil {
-			continue
-		}
-		if key != "" {
-			key += "/"
-		}
-		key += id.String()
-	}
-	return key
-}
 
 // appendCell writes a value so that equal values of equal columns are equal bytes, whatever Arrow type carries them.
 func appendCell(b []byte, a arrow.Array, i int) ([]byte, error) {

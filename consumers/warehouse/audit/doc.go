@@ -1,6 +1,7 @@
-// Package audit compares the warehouse with the log it was filled from: row counts and digests per table and key. Begin with
-// Log, which folds the log the way the sink should have, Warehouse, which reads what is there, and Compare.
+// Package audit compares the warehouse with the log it was filled from. Begin with Compare, which reads both and names every
+// row that differs, or with its parts for a log that somebody else reads: Ledger, which adds what the log makes, takes away
+// what the warehouse holds and tells which keys differ, and Detail, which compares the rows of a few keys one by one.
 //
-// A digest is a sum over rows, so the order of rows does not matter and a doubled row shows. ingested_at is left out: it is
+// A ledger keeps sums of hashes, so the order of rows does not matter and a doubled row shows. ingested_at is left out: it is
 // the only column that is not a function of the log.
 package audit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -63,4 +64,8 @@ func records(ctx context.Context, conn olap.Conn, t *tables.Table, where string,
 		}
 	}
 	return r.Err()
+}
+
+func hasRun(t *tables.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == "run_id" })
 }

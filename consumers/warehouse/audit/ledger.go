@@ -124,8 +124,7 @@ const blockBytes = 8 << 20
 
 // appendRows makes the rows of an event as the sink does.
 func appendRows(ctx context.Context, set *tables.Set, s Settings, ev event.Event, msg proto.Message) error {
-	f := &fold{ctx: ctx, embedder: s.Embedder}
-	vector, err := f.vector(msg)
+	vector, err := computed(ctx, s.Embedder, msg)
 	if err != nil {
 		return err
 	}
