@@ -242,6 +242,23 @@ func TestAReaderWithACheckLosesWhatIsRefused(t *testing.T) {
 	}
 }
 
+func TestHeadersWithoutEndAreRefused(t *testing.T) {
+	records, err := Encode(sample(t, 3), 0, uuid.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, long := records[0], records[0]
+	for range maxHeaders {
+		many.Headers = append(many.Headers, Header{"x", nil})
+	}
+	long.Headers = append(long.Headers[:len(long.Headers):len(long.Headers)], Header{"x", make([]byte, maxHeaderBytes)})
+	for name, r := range map[string]Record{"many": many, "long": long} {
+		if ev, lost := new(Assembler).Add(r); ev != nil || len(lost) != 1 || !errors.Is(lost[0].Err, ErrMalformed) {
+			t.Errorf("%s: %v", name, lost)
+		}
+	}
+}
+
 // Somebody who begins large events and ends none takes no more room than maxOpenSets of them.
 func TestSetsThatNobodyEndsAreBounded(t *testing.T) {
 	var a Assembler

@@ -110,6 +110,9 @@ func decode(r Record) (Event, *chunk, error) {
 		Topic: r.Topic, Key: string(r.Key), Payload: r.Value, Time: r.Time,
 		Partition: r.Partition, Offset: r.Offset, LastOffset: r.Offset,
 	}
+	if err := checkHeaders(r.Headers); err != nil {
+		return Event{}, nil, err
+	}
 	var part *chunk
 	for _, h := range r.Headers {
 		var err error
@@ -137,6 +140,24 @@ func decode(r Record) (Event, *chunk, error) {
 		return Event{}, nil, fmt.Errorf("event type %q: %w", ev.Type, ErrUnknownType)
 	}
 	return ev, part, nil
+}
+
+// What the headers of a record may take. The longest that are written name where the log ended when a run began, in every
+// partition.
+const (
+	maxHeaders     = 64
+	maxHeaderBytes = 512 << 10
+)
+
+func checkHeaders(headers []Header) error {
+	size := 0
+	for _, h := range headers {
+		size += len(h.Key) + len(h.Value)
+	}
+	if len(headers) > maxHeaders || size > maxHeaderBytes {
+		return fmt.Errorf("%d headers of %d bytes: %w", len(headers), size, ErrMalformed)
+	}
+	return nil
 }
 
 // chunk is the header of a continuation record: which part of which writing of an event it is.
