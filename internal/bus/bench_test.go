@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
@@ -55,6 +56,28 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*len(evs))/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkAppendDurable appends 1 kB events, 1000 a call, from several goroutines at once, to a broker that calls fsync before
+// it acknowledges.
+func BenchmarkAppendDurable(b *testing.B) {
+	const writers = 8
+	c := bustest.StartDurable(b).Client(b)
+	if err := c.EnsureTopics(b.Context(), topics.All(topics.DefaultPartitions)); err != nil {
+		b.Fatal(err)
+	}
+	evs := benchEvents(1000)
+	b.SetBytes(writers * 1000 * 1000)
+	for b.Loop() {
+		var g errgroup.Group
+		for range writers {
+			g.Go(func() error { return c.Append(b.Context(), evs...) })
+		}
+		if err := g.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*writers*len(evs))/b.Elapsed().Seconds(), "events/s")
 }
 
 // BenchmarkAppendOne is the latency of one event.

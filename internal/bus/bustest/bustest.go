@@ -38,8 +38,19 @@ type Log struct {
 // Start runs a broker on a fresh folder until the test ends.
 func Start(tb testing.TB) *Broker {
 	tb.Helper()
+	return start(tb, false)
+}
+
+// StartDurable is Start for a broker that calls fsync before it acknowledges.
+func StartDurable(tb testing.TB) *Broker {
+	tb.Helper()
+	return start(tb, true)
+}
+
+func start(tb testing.TB, durable bool) *Broker {
+	tb.Helper()
 	b := &Broker{cfg: kafka.Config{
-		Dir: filepath.Join(tb.TempDir(), "kafka"), User: user, Password: secret.New(password),
+		Dir: filepath.Join(tb.TempDir(), "kafka"), User: user, Password: secret.New(password), SyncWrites: durable,
 	}}
 	b.start(tb)
 	tb.Cleanup(func() { b.Stop(tb) })
