@@ -170,6 +170,9 @@ func findLarge(ctx context.Context, log Log, at Place) (source, error) {
 
 // readable reports why this program could not apply an event either; nil: it could.
 func readable(ev event.Event) error {
+	if err := event.Check(ev); err != nil {
+		return err
+	}
 	msg, err := ev.Message()
 	if err != nil {
 		return err
