@@ -10,5 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	clickhousetest.Child()
+	soaking()
 	goleak.VerifyTestMain(m)
 }
