@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 
+	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/event"
@@ -61,7 +62,7 @@ func BenchmarkSink(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchRaw(b, NewClickHouse(conn), events) })
 	b.Run("sink", func(b *testing.B) {
 		broker := bustest.Start(b)
-		client := broker.Client(b)
+		client := broker.ClientWith(b, broker.Config(), bus.Settings{Check: event.Check})
 		if err := client.EnsureTopics(b.Context(), topics.All(partitions)); err != nil {
 			b.Fatal(err)
 		}
