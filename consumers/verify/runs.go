@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -148,6 +149,10 @@ func (l *RunLog) fold(e *Entry) {
 	}
 	if run == uuid.Nil {
 		run = last
+	}
+	if m, ok := e.Message.(interface{ GetRunId() []byte }); ok && !bytes.Equal(m.GetRunId(), run[:]) {
+		l.report.Add(AreaLog, "bad key", e.Place().String(), "%s has the key %q and says that it is of run %s", shortType(e.Type), e.Key, hexID(m.GetRunId()))
+		return
 	}
 	f := l.folds[run]
 	if f == nil {

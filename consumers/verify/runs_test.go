@@ -136,6 +136,11 @@ func TestContradictionsAreNamed(t *testing.T) {
 			more := ids.Rollout(env, ids.ArmHinted, 0, 1)
 			s.add(key, more, &spadepb.RolloutCompleted{RunId: run[:], RolloutId: more[:], EnvId: env[:], Arm: ids.ArmHinted, Repeat: 1})
 		}, "unexpected rollout"},
+		{"a key of another run", func(s *story) {
+			other := ids.Run("other")
+			more := storyEnv(5)
+			s.add(topics.EnvKey(other, more), more, &spadepb.RegretEstimated{RunId: run[:], EnvId: more[:]})
+		}, "bad key spade.regrets/0 at 3"},
 		{"an id that nobody derived", func(s *story) {
 			other := uuid.New()
 			s.add(key, other, &spadepb.RolloutCompleted{RunId: run[:], RolloutId: other[:], EnvId: env[:], Arm: ids.ArmPlain})

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
+	"github.com/seed256f7767/spade/consumers/verify"
+)
+
+// TestWhatVerifyFindsDecidesItsExitCode: equal is 0, different is 1 with the first difference and what to do, a wrong call 2.
+func TestWhatVerifyFindsDecidesItsExitCode(t *testing.T) {
+	var out, stderr bytes.Buffer
+	c := &cli{out: &out, err: &stderr}
+	if err := c.printVerification(app.Verification{}, false, nil); err != nil || !strings.Contains(out.String(), "everything equals the log") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	for _, area := range verify.Areas() {
+		found := verify.Finding{Area: area, Kind: "missing", Subject: "it", Detail: "of\x1b[2J that"}
+		err := c.printVerification(app.Verification{
+			Differences: []verify.Finding{found}, Total: 3, Sums: []verify.Sum{{Area: area, Kind: "missing", Count: 3}},
+			Letters: []verify.Letter{{}},
+		}, true, nil)
+		stderr.Reset()
+		if code := c.report(context.Background(), err); code != exitFailure {
+			t.Errorf("%s: exit %d", area, code)
+		}
+		said := stderr.String()
+		if !strings.Contains(said, "in 3 places; the first is in the "+area+": missing it") || !strings.Contains(said, "next:") || strings.Contains(said, "\x1b") {
+			t.Errorf("%s: %q", area, said)
+		}
+		if rebuild := area == verify.AreaWarehouse || area == verify.AreaMemory; rebuild != strings.Contains(said, "spade rebuild --"+area) {
+			t.Errorf("%s: %q", area, said)
+		}
+	}
+	for _, args := range [][]string{{"verify", "--only", "everything"}, {"verify", "a", "b"}, {"deadletters", "retry"}, {"deadletters", "retry", "--all", "1234"}} {
+		if r := spade(t, nil, args...); r.code != exitUsage {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// TestAFreshFolder: commands that read what is not there yet say so in a sentence.
+func TestAFreshFolder(t *testing.T) {
+	environ, data := environment(t)
+	for _, args := range [][]string{{"sql", "SELECT * FROM runs"}, {"show", "demo"}} {
+		r := spade(t, environ, append(args, "--data", data)...)
+		if r.code != exitFailure || !strings.Contains(r.stderr, "the warehouse has no tables yet") || strings.Contains(r.stderr, "code: 60") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if r := spade(t, environ, "deadletters", "list", "--data", data); r.code != exitOK || !strings.Contains(r.stderr, "no dead letters") {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, environ, "deadletters", "retry", "1234abcd", "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "no such dead letter") {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, environ, "verify", "--json", "--data", data); r.code != exitOK || !strings.Contains(r.out, `"ok": true`) {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, environ, "verify", "none", "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "no such run") {
+		t.Errorf("%+v", r)
+	}
+	r := spade(t, environ, "sql", "SELECT * FROM nothing", "--data", data)
+	if r.code != exitFailure || !strings.Contains(r.stderr, "no such table or view: nothing") {
+		t.Errorf("%+v", r)
+	}
+}
