@@ -27,6 +27,7 @@ type Client struct {
 	stats counters
 
 	dial      *dialer
+	placed    bool          // an event must stand in its key's partition
 	groups    *kafka.Dialer // opens the connections of consumer groups
 	kafka     *kafka.Client
 	transport *kafka.Transport
@@ -90,14 +91,11 @@ func New(cfg Config, set Settings) (*Client, error) {
 		ClientID: cfg.ClientID, Timeout: cfg.RequestTimeout, DialFunc: c.dial.DialContext, TLS: certs, SASLMechanism: mech,
 	}
 	if c.set.Check == nil {
-		c.set.Check = event.Check
+		c.set.Check, c.placed = event.Check, true
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
-
-// assembler puts the records of one partition together again.
-func (c *Client) assembler() event.Assembler { return event.Assembler{Check: c.set.Check} }
 
 // Ready waits until a broker answers and accepts the login. It returns at once
 // when the login is refused.

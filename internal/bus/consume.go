@@ -271,7 +271,7 @@ func (g *consumer) claims(gen *kafka.Generation) []*Claim {
 				order = append(order, a.ID)
 			}
 			cl.add(t, a.Offset, g.start)
-			cl.topics[t].asm = g.c.assembler()
+			cl.topics[t].asm = g.c.assembler(t)
 		}
 	}
 	slices.Sort(order)

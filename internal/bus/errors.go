@@ -35,6 +35,9 @@ var (
 	ErrOutOfRange = errors.New("kafka: offset out of range")
 	// ErrHandedBack: a handler gives its partition back before its work is done; what is not committed is delivered again.
 	ErrHandedBack = errors.New("kafka: partition handed back")
+	// ErrMisplaced: an event stands in another partition than its key's. Its writer
+	// does not partition as Kafka's Java clients do.
+	ErrMisplaced = errors.New("kafka: event in a wrong partition")
 	// ErrCommit: a handler tried to commit what it was not given. It is a bug in
 	// the handler.
 	ErrCommit = errors.New("kafka: commit beyond what was delivered")

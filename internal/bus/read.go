@@ -140,7 +140,7 @@ func (c *Client) scanAll(ctx context.Context, scans []*scan, fn func(event.Event
 	begin(0)
 	for i, s := range scans {
 		begin(i + 1)
-		asm := c.assembler()
+		asm := c.assembler(s.cursor.topic)
 		for f := range s.ahead {
 			if err := c.each(&asm, f.records, s.to, fn); err != nil {
 				return err
@@ -234,7 +234,7 @@ func (c *Client) Follow(ctx context.Context, topics []string, from Positions, fn
 			pos := lanePos{f.topic, int(f.partition)}
 			asm := assemblers[pos]
 			if asm == nil {
-				fresh := c.assembler()
+				fresh := c.assembler(f.topic)
 				asm = &fresh
 				assemblers[pos] = asm
 			}

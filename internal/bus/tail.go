@@ -19,7 +19,7 @@ type Tail struct {
 
 // Tail makes a reader that begins at an offset. It does no I/O.
 func (c *Client) Tail(topic string, partition int32, from int64) *Tail {
-	return &Tail{c: c, topic: topic, partition: partition, next: from, asm: c.assembler()}
+	return &Tail{c: c, topic: topic, partition: partition, next: from, asm: c.assembler(topic)}
 }
 
 // Next is the offset that the next step begins at.
