@@ -15,7 +15,13 @@
 //
 // The first record about a thing wins: a point that is there is never written
 // again from another record, so reading any part of the log again changes
-// nothing. Points are durable before their offsets are committed.
+// nothing. The store itself sees to that, so it also holds for a writer that
+// looked, was stopped while another one took its partition over, and wakes up:
+// a withdrawn text does not come back. Points are durable before their offsets
+// are committed.
+//
+// A text that the embedder refuses goes to the dead letters and gets a vector of
+// zeros, because designers wait for every point.
 //
 // The group's name carries the generation of the collections. A store that was
 // lost, or another embedding model, has new collections, hence a group without
