@@ -10,11 +10,13 @@
 //  5. remove the text of withdrawn documents,
 //  6. write how far the warehouse holds the partition, and only then commit to Kafka.
 //
-// A lane that opens on a plan that was not finished repeats exactly that range, which makes the same blocks under the same
-// tokens, and the server drops those it has. Before anything else a lane claims its partition; the server compares the
-// claim with every insert, so a process that lost the partition and does not know it cannot insert any more, however late it
-// wakes up. docs/adr has the reasons.
+// A lane that opens on a plan that was not finished repeats exactly that range. A block that may have been sent before is first
+// compared with what its table holds, and only what is missing is inserted; the token is for an insert that the server still
+// executes. Before anything else a lane claims its partition; the server compares the claim with every insert, so a process
+// that lost the partition and does not know it cannot insert any more, however late it wakes up. docs/delivery.md describes
+// it for users, docs/adr has the reasons.
 //
-// Files: sink.go (lifecycle), partition.go (what the bus calls), lane.go (the steps), batch.go (events to blocks), store.go
-// (what is asked of a warehouse), clickhouse.go and lookup.go (the real one), progress.go (how far it is).
+// Files: sink.go (lifecycle), partition.go (what the bus calls), lane.go (the steps), repeat.go (what may have been sent
+// before), batch.go (events to blocks), store.go (what is asked of a warehouse), clickhouse.go, lookup.go and window.go (the
+// real one), progress.go (how far it is).
 package warehouse
