@@ -77,7 +77,8 @@ func (w *world) judge() {
 	w.judgeWarehouse(l)
 	w.judgeLetters()
 	w.judgeMemory(l)
-	w.judgeRuns(l)
+	w.judgeVerify()
+	w.judgeDigests(l)
 }
 
 // judgeAppended: acknowledged events are in the log, in order per key, and nothing is there that was not appended.
@@ -230,26 +231,6 @@ func (w *world) judgeLetters() {
 		w.problem("of %d records that cannot be read %d are no dead letter and %d are one twice", len(w.append.poison), lacking, doubled)
 	}
 	w.log.add("%d of %d planted records are dead letters", len(got), len(w.append.poison))
-}
-
-// judgeRuns: the program's own comparison finds nothing, and every run has the digest of the same run in a quiet folder.
-func (w *world) judgeRuns(l *logged) {
-	for _, name := range w.runs {
-		if out, err := w.tool("verify", name); err != nil {
-			w.problem("%v", err)
-		} else if !strings.Contains(string(out), "equals the log") {
-			w.log.add("verify %s: %s", name, out)
-		}
-	}
-	w.log.add("verified; now the same runs where nothing happens")
-	quiet := w.quiet()
-	for _, name := range w.runs {
-		got := fmt.Sprintf("%x", l.digests[ids.Run(name)].Sum())
-		if want := quiet[name]; got != want {
-			w.problem("run %s has the digest %s, uninterrupted it has %s", name, got, want)
-		}
-	}
-	w.log.add("%d runs compared", len(w.runs))
 }
 
 // settle waits until the warehouse holds what the log holds.

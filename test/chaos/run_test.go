@@ -15,7 +15,7 @@ import (
 
 // small is the size of a run: some seconds on a quiet machine.
 func small() []string {
-	return []string{"--iterations", "8", "--designs", "4", "--env-seeds", "2", "--repeats", "2"}
+	return []string{"--iterations", "16", "--designs", "3", "--env-seeds", "2", "--repeats", "1"}
 }
 
 // runArgs is the command line of a run.
