@@ -1,5 +1,5 @@
 // Package verify checks the log against itself, and the memory and the checkpoints against the log. Begin with Scan, which
-// reads the log once and gives every record to the checks: Log for what the contract promises of a run, Memory for the
+// reads the log once and gives every record to the checks: RunLog for what the contract promises of a run, Memory for the
 // points of the vector store, Checkpoints for the states of policies. What they find they add to a Report.
 //
 // The warehouse has a package of its own, consumers/warehouse/audit.
@@ -7,8 +7,8 @@
 // # What it costs
 //
 // Payloads are looked at one after the other and never kept. A scan keeps about 80 bytes for each event of the partition
-// that it is in, to recognise ids that come again; Log keeps about 250 bytes for each environment and two bits for each
-// episode; Memory keeps 24 bytes for each point.
+// that it is in, to recognise ids that come again; RunLog keeps about 200 bytes for each environment and two bits for
+// each episode; Memory keeps about 40 bytes for each point.
 //
 // # A log that grows
 //

@@ -55,12 +55,12 @@ func Ends(ctx context.Context, s Source) (Cut, error) {
 	return c, nil
 }
 
-// Records is the number of records before the cut.
-func (c Cut) Records() int64 {
+// Records is the number of records from positions to the cut.
+func (c Cut) Records(from Positions) int64 {
 	var n int64
-	for _, parts := range c.Ends {
-		for _, end := range parts {
-			n += end
+	for topic, parts := range c.Ends {
+		for p, end := range parts {
+			n += max(0, end-from[topic][p])
 		}
 	}
 	return n

@@ -138,7 +138,7 @@ func (v *verification) verify(ctx context.Context) (err error) {
 		return err
 	}
 	scan := v.scan()
-	scan.Progress = v.progress("log", v.cut.Records())
+	scan.Progress = v.progress("log", v.cut.Records(scan.From))
 	if err := scan.Run(ctx, v.s.Bus, checks...); err != nil {
 		return err
 	}

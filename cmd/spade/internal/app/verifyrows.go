@@ -144,7 +144,7 @@ func (v *verification) nameRows(ctx context.Context, keys []audit.Key) error {
 	check := newRowCheck(v.run(), detail.Add)
 	check.wants = detail.Wants
 	scan := v.scan()
-	scan.Progress = v.progress("rows that differ", v.cut.Records())
+	scan.Progress = v.progress("rows that differ", v.cut.Records(scan.From))
 	skip := scan.Skip
 	scan.Skip = func(topic string, key []byte) bool {
 		return (skip != nil && skip(topic, key)) || !detail.Wants(key)
