@@ -182,6 +182,28 @@ func TestARetrySaysWhenItCannotHelp(t *testing.T) {
 	}
 }
 
+// TestTheRolesOfARunThatIsOverTakeNothingUp: what reads the whole log still does.
+func TestTheRolesOfARunThatIsOverTakeNothingUp(t *testing.T) {
+	c := setup(t)
+	must(t, c.Append(t.Context(), episode(t, 0, 0)))
+	first := records(t, c, topics.Rollouts)[0]
+	write(t, c, first, "scorer", "decode")
+	if got := actions(t, c, Options{DryRun: true}); !strings.HasPrefix(got[0], Would) {
+		t.Errorf("while the run goes on: %q", got)
+	}
+	id := run()
+	ev, err := event.New(topics.RunKey(id), id, 0, &spadepb.RunFinished{RunId: id[:], Status: "finished"}, &spadepb.Observed{})
+	must(t, err)
+	must(t, c.Append(t.Context(), ev))
+	if got := actions(t, c, Options{}); !strings.HasPrefix(got[0], Refused) || !strings.Contains(got[0], "no scorer works on it") {
+		t.Errorf("when it is over: %q", got)
+	}
+	write(t, c, first, "warehouse", "too large")
+	if got := actions(t, c, Options{}); !strings.HasPrefix(got[1], Appended) {
+		t.Errorf("with a letter of the warehouse: %q", got)
+	}
+}
+
 // TestALargeEventIsRetriedWhole: all of its parts are appended, as another writing of it.
 func TestALargeEventIsRetriedWhole(t *testing.T) {
 	c := setup(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/tables"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -42,6 +43,10 @@ type Outcome struct {
 // Retry appends the records of letters again, oldest first. A record that was appended again before is skipped, and one
 // that would fail again is refused, each with the reason.
 func Retry(ctx context.Context, log Log, list []Letter, o Options) ([]Outcome, error) {
+	over, err := finishedRuns(ctx, log)
+	if err != nil {
+		return nil, err
+	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Letter) int { return a.Record.compare(b.Record) })
 	out := make([]Outcome, 0, len(list))
@@ -52,13 +57,53 @@ func Retry(ctx context.Context, log Log, list []Letter, o Options) ([]Outcome, e
 			out = append(out, one)
 			continue
 		}
-		var err error
+		if role := l.Consumer; ofRun(role) && over[runOf(l.Key)] && !o.Force {
+			one.Action, one.Reason = Refused, "its run is over, and no "+role+" works on it any more"
+			out = append(out, one)
+			continue
+		}
 		if one.Action, one.Reason, err = retry(ctx, log, l, o); err != nil {
 			return out, fmt.Errorf("retry %s: %w", l.Record, err)
 		}
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// ofRun reports whether a consumer works on one run; the others read the whole log.
+func ofRun(consumer string) bool {
+	switch consumer {
+	case "memory", "warehouse", "bus":
+		return false
+	}
+	return true
+}
+
+// runOf is the run of a record's key; uuid.Nil when the key names none.
+func runOf(key []byte) uuid.UUID {
+	run, last, err := tables.KeyIDs(string(key))
+	if err != nil {
+		return uuid.Nil
+	}
+	if run == uuid.Nil {
+		return last
+	}
+	return run
+}
+
+// finishedRuns are the runs that have come to their end.
+func finishedRuns(ctx context.Context, log Log) (map[uuid.UUID]bool, error) {
+	over := map[uuid.UUID]bool{}
+	err := log.Read(ctx, topics.Runs, nil, nil, func(ev event.Event) error {
+		if ev.Type == event.TypeOf((*spadepb.RunFinished)(nil)) {
+			over[runOf([]byte(ev.Key))] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("see which runs are over: %w", err)
+	}
+	return over, nil
 }
 
 func retry(ctx context.Context, log Log, l Letter, o Options) (action, reason string, err error) {
