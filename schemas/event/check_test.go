@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -153,6 +154,22 @@ func TestAWriterThatLiesAboutItsRunIsRefused(t *testing.T) {
 	twice.Payload = protowire.AppendBytes(protowire.AppendTag(twice.Payload, 1, protowire.BytesType), w.other[:])
 	if err := Check(twice); !errors.Is(err, ErrKey) {
 		t.Errorf("a second run id: %v", err)
+	}
+}
+
+// What has the number of a field and not its type is a field of no version; a decoder passes it by.
+func TestFieldsOfAnotherTypeArePassedBy(t *testing.T) {
+	w := newWorld()
+	ev := mustEvent(t, topics.EnvKey(w.run, w.env), w.rollout, 0, w.completed())
+	ev.Payload = protowire.AppendVarint(protowire.AppendTag(ev.Payload, 1, protowire.VarintType), 7)          // run_id
+	ev.Payload = protowire.AppendFixed32(protowire.AppendTag(ev.Payload, 4, protowire.Fixed32Type), 1<<31)    // iteration
+	ev.Payload = protowire.AppendBytes(protowire.AppendTag(ev.Payload, 12, protowire.BytesType), []byte("x")) // total_reward
+	msg, err := ev.Message()
+	if err != nil || !bytes.Equal(msg.(*spadepb.RolloutCompleted).GetRunId(), w.run[:]) {
+		t.Fatalf("a decoder: %v, %v", msg, err)
+	}
+	if err := Check(ev); err != nil {
+		t.Error(err)
 	}
 }
 
