@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn chaos chaos-kills demo test-clients test-envs clean
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn chaos chaos-kills demo test-clients test-envs check-deploy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ test-clients: engine ## run other people's clients against the embedded servers:
 
 test-envs: build ## install other people's environments and put them through the sandbox and the gate
 	@.ci/test-envs
+
+check-deploy: ## check alert rules and Kubernetes manifests by other people's tools (needs promtool)
+	@.ci/check-deploy
 
 clean: ## remove what was built; data folders stay
 	rm -rf $(BIN) $(BUILD)
