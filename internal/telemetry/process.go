@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -148,6 +149,13 @@ func (p *Process) Drain() {
 func (p *Process) Appended(events []event.Event) {
 	if p != nil {
 		p.tally.add(events)
+	}
+}
+
+// Forget ends the metrics of a run that has finished.
+func (p *Process) Forget(run uuid.UUID) {
+	if p != nil {
+		p.tally.forget(run)
 	}
 }
 

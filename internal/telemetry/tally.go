@@ -162,6 +162,12 @@ func (t *tally) run(raw []byte) *runTally {
 	return r
 }
 
+func (t *tally) forget(run uuid.UUID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.runs, run)
+}
+
 // sample tells what was counted.
 func (t *tally) sample(s Sample) {
 	t.mu.Lock()

@@ -223,6 +223,11 @@ func TestAFinishedRunIsForgotten(t *testing.T) {
 	if strings.Contains(text(t, p), run.String()) {
 		t.Error("a finished run is told of for ever")
 	}
+	p.Appended([]event.Event{made(t, &spadepb.IterationClosed{RunId: run[:]})})
+	p.Forget(run)
+	if strings.Contains(text(t, p), run.String()) {
+		t.Error("a run that another process finished is told of for ever")
+	}
 }
 
 func TestAMetricThatTheCatalogueLacksIsAnError(t *testing.T) {

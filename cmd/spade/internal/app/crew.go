@@ -75,6 +75,7 @@ func (c *crew) work(ctx context.Context, at bus.Positions, roles ...Role) error 
 	}
 	err := work.Wait()
 	if finished, _, _ := c.state.look(); finished != nil && ctx.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
+		c.s.told.Forget(c.run.ID)
 		return nil
 	}
 	if err == nil {
