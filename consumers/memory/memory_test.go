@@ -171,7 +171,7 @@ func tell(t testing.TB) (*storyline, []uuid.UUID) {
 
 // TestEndToEnd goes through the real broker and the real store.
 func TestEndToEnd(t *testing.T) {
-	b := bustest.Start(t)
+	b := bustest.Open(t)
 	client := b.Client(t)
 	ctx := t.Context()
 	if err := client.EnsureTopics(ctx, topics.All(4)); err != nil {

@@ -110,7 +110,7 @@ func makeFullDesign(run, env []byte) *spadepb.EnvironmentDesigned {
 // is stopped in between, and a poison record.
 func TestEndToEnd(t *testing.T) {
 	const partitions = 3
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	client := broker.Client(t)
 	_, conn := olaptest.Start(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {

@@ -20,7 +20,7 @@ import (
 // sink refuses, and says what to do, whether it finds the new topic at its start or while it runs.
 func TestATopicThatWasMadeAgain(t *testing.T) {
 	const partitions = 2
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	client := broker.Client(t)
 	_, conn := olaptest.Start(t)
 	all := topics.All(partitions)
@@ -84,7 +84,7 @@ func TestATopicThatWasMadeAgain(t *testing.T) {
 
 // TestServerWindows: what counts is what the server keeps, be it the table's setting or the server's.
 func TestServerWindows(t *testing.T) {
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	client := broker.Client(t)
 	_, conn := olaptest.Start(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {

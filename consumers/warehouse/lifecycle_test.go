@@ -17,7 +17,7 @@ import (
 // TestTwoSinks: two processes share the partitions, one of them goes in the middle, and comes back.
 func TestTwoSinks(t *testing.T) {
 	const partitions = 4
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	_, conn := olaptest.Start(t)
 	first, second := broker.Client(t), broker.Client(t)
 	if err := first.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
@@ -49,7 +49,7 @@ func TestTwoSinks(t *testing.T) {
 
 func TestLifecycle(t *testing.T) {
 	const partitions = 2
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	client := broker.Client(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
 		t.Fatal(err)

@@ -1,27 +1,24 @@
 package bustest
 
 import (
+	"context"
 	"testing"
+	"time"
 
-	"github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/sasl/scram"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // DeleteTopic removes a topic with all its records.
-func (b *Broker) DeleteTopic(tb testing.TB, name string) {
+func (l *Log) DeleteTopic(tb testing.TB, name string) {
 	tb.Helper()
-	login, err := scram.Mechanism(scram.SHA256, user, password)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	transport := &kafka.Transport{SASL: login}
-	defer transport.CloseIdleConnections()
-	c := kafka.Client{Addr: kafka.TCP(b.cfg.Addr), Transport: transport}
-	res, err := c.DeleteTopics(tb.Context(), &kafka.DeleteTopicsRequest{Topics: []string{name}})
-	if err == nil {
-		err = res.Errors[name]
-	}
-	if err != nil {
+	ctx, cancel := context.WithTimeout(tb.Context(), 20*time.Second)
+	defer cancel()
+	name = l.cfg.Prefix + name
+	topic := kmsg.NewDeleteTopicsRequestTopic()
+	topic.Topic = &name
+	req := kmsg.NewPtrDeleteTopicsRequest()
+	req.TimeoutMillis, req.Topics, req.TopicNames = 10_000, []kmsg.DeleteTopicsRequestTopic{topic}, []string{name}
+	if _, err := req.RequestWith(ctx, Franz(tb, l.cfg)); err != nil {
 		tb.Fatalf("delete topic %s: %v", name, err)
 	}
 }
