@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn chaos chaos-kills demo test-clients test-envs check-deploy clean
+.PHONY: help build engine test race lint fmt generate check-generated fuzz bench bench-learn chaos chaos-kills demo test-clients test-envs check-deploy test-kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,17 @@ test-envs: build ## install other people's environments and put them through the
 
 check-deploy: ## check alert rules and Kubernetes manifests by other people's tools (needs promtool)
 	@.ci/check-deploy
+
+# Kafka's own broker: its jars come by Maven and run on Java 17.
+KAFKA := $(BUILD)/kafka
+$(KAFKA)/.fetched: test/kafka/pom.xml
+	@rm -rf $(KAFKA)
+	mvn -q -B -f test/kafka/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory='$(CURDIR)/$(KAFKA)'
+	@touch $@
+
+test-kafka: engine $(KAFKA)/.fetched ## run the log's tests, whole runs and chaos on Apache Kafka: one broker, and three that are lost in turn
+	SPADE_TEST_KAFKA='$(CURDIR)/$(KAFKA)' $(GO) test -count=1 -timeout 10m ./test/kafka/...
+	$(GO) run ./test/kafka/with -jars $(KAFKA) .ci/on-kafka
 
 clean: ## remove what was built; data folders stay
 	rm -rf $(BIN) $(BUILD)

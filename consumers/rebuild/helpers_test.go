@@ -48,7 +48,7 @@ func newWorld(tb testing.TB) *world {
 	if err := migrations.Install(tb.Context(), conn); err != nil {
 		tb.Fatal(err)
 	}
-	client := bustest.Start(tb).Client(tb)
+	client := bustest.Open(tb).Client(tb)
 	if err := client.EnsureTopics(tb.Context(), topics.All(partitions)); err != nil {
 		tb.Fatal(err)
 	}

@@ -57,7 +57,7 @@ type mind struct {
 
 func newMind(t *testing.T) *mind {
 	t.Helper()
-	client := bustest.Start(t).Client(t)
+	client := bustest.Open(t).Client(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestLostAcknowledgement(t *testing.T) {
 // TestServerKilled kills the warehouse's server while the sink runs and brings it back: the sink waits and goes on.
 func TestServerKilled(t *testing.T) {
 	const partitions = 2
-	broker := bustest.Start(t)
+	broker := bustest.Open(t)
 	client := broker.Client(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
 		t.Fatal(err)

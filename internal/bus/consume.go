@@ -79,7 +79,7 @@ type Batch struct {
 func (c *Client) Consume(ctx context.Context, group string, topics []string, start Positions, h Handler) error {
 	at := &standing{name: group}
 	defer c.enrol(at)()
-	g := &consumer{c: c, group: group, topics: slices.Clone(topics), start: start, handler: watched{h, at}, at: at}
+	g := &consumer{c: c, group: group, topics: slices.Clone(topics), start: start, handler: watched{h, at}, at: at, began: time.Now()}
 	if err := g.check(ctx); err != nil {
 		return fmt.Errorf("consume %s: %w", group, err)
 	}
@@ -127,6 +127,8 @@ type consumer struct {
 	handler Handler
 	at      *standing
 	outage  outage
+	began   time.Time
+	joined  bool // once at least
 }
 
 // check makes sure of what co-partitioning needs. A group that subscribes to a
@@ -167,12 +169,15 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 			return ErrClosed
 		case err == nil:
 			tries.worked()
+			g.joined = true
 			if err := g.generation(ctx, gen); err != nil {
 				return err
 			}
 		case errors.Is(err, kafka.RebalanceInProgress): // others came or went while this one joined
+		case g.settling(err): // the cluster makes room for its first groups, or for this one
+			g.c.stats.retries.Add(1)
 		default:
-			class := tries.class("join", err)
+			class := tries.class("join the group", err)
 			if tries.final() || (!isLogin(class) && !transient(err) && !fenced(err)) {
 				return class
 			}
@@ -180,6 +185,15 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 			g.c.stats.retries.Add(1)
 		}
 	}
+}
+
+// settleTime is how long a cluster may take to say who keeps a group that was never there.
+const settleTime = 10 * time.Second
+
+// settling reports that a new group is not kept anywhere yet, which is no outage.
+func (g *consumer) settling(err error) bool {
+	return !g.joined && time.Since(g.began) < settleTime && (errors.Is(err, kafka.GroupCoordinatorNotAvailable) ||
+		errors.Is(err, kafka.NotCoordinatorForGroup) || errors.Is(err, kafka.GroupLoadInProgress))
 }
 
 // next waits for a generation, also no longer than the client lives.

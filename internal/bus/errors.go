@@ -29,6 +29,8 @@ var (
 	ErrLogin = errors.New("kafka: login refused")
 	// ErrNoTopic: the topic does not exist.
 	ErrNoTopic = errors.New("kafka: topic does not exist")
+	// ErrNotAllowed: no ACL of the cluster allows this user what it tried; the error says what.
+	ErrNotAllowed = errors.New("kafka: not allowed")
 	// ErrClock: the cluster refuses the time of an event, which is too far ahead of its own clock.
 	ErrClock = errors.New("kafka: the clock of this machine is ahead of the cluster's")
 	// ErrOutOfRange: the log no longer holds the offset.
@@ -130,6 +132,12 @@ func staleLayout(err error) bool {
 	return false
 }
 
+// notAllowed reports that an authorizer refused.
+func notAllowed(err error) bool {
+	return errors.Is(err, kafka.TopicAuthorizationFailed) || errors.Is(err, kafka.GroupAuthorizationFailed) ||
+		errors.Is(err, kafka.ClusterAuthorizationFailed)
+}
+
 // fenced reports that the group has given this member up.
 func fenced(err error) bool {
 	return errors.Is(err, kafka.UnknownMemberId) || errors.Is(err, kafka.IllegalGeneration) ||
@@ -143,6 +151,8 @@ func classify(op string, err error) error {
 		return nil
 	case errors.Is(err, kafka.SASLAuthenticationFailed), errors.Is(err, kafka.UnsupportedSASLMechanism):
 		return fmt.Errorf("%s: %w: %w", op, ErrLogin, err)
+	case notAllowed(err):
+		return fmt.Errorf("%s: %w: the cluster has no ACL for it that names this user (docs/kafka.md lists them): %w", op, ErrNotAllowed, err)
 	case errors.Is(err, kafka.InvalidTimestamp):
 		return fmt.Errorf("%s: %w: set the clock, or raise message.timestamp.after.max.ms of the topic: %w", op, ErrClock, err)
 	case errors.Is(err, kafka.OffsetOutOfRange):

@@ -229,6 +229,9 @@ func commitError(err error) error {
 	if fenced(err) || transient(err) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}
+	if notAllowed(err) {
+		return classify("commit", err)
+	}
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/schemas/access"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/topics"
 	"github.com/seed256f7767/spade/test/kafka/broker"
@@ -79,14 +80,21 @@ func startCluster(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	return three.Start(ctx)
 }
 
 const password = "a password of the tests"
 
-func users() map[string]string { return map[string]string{broker.Superuser: password} }
+// users are the superuser and one for each role.
+func users() map[string]string {
+	all := map[string]string{broker.Superuser: password}
+	for _, r := range access.Roles() {
+		all[r.Name] = password
+	}
+	return all
+}
 
 // cluster is the cluster with all its nodes up, now and when the test has ended.
 func cluster(t *testing.T) *broker.Cluster {

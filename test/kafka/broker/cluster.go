@@ -74,8 +74,13 @@ func freeAddr() (string, error) {
 
 // Start formats the nodes' folders, runs them and waits until all are there.
 func (c *Cluster) Start(ctx context.Context) error {
-	if err := c.all(func(n *Node) error { return n.format(ctx, c.id, c.scram()) }); err != nil {
+	if err := c.Nodes[0].format(ctx, c.id, c.scram()); err != nil {
 		return err
+	}
+	for _, n := range c.Nodes[1:] {
+		if err := n.formatAs(c.Nodes[0]); err != nil {
+			return err
+		}
 	}
 	if err := c.all((*Node).Start); err != nil {
 		return errors.Join(err, c.Shutdown(ctx))

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/google/uuid"
 )
 
 // Node is one broker.
@@ -47,6 +50,31 @@ func (n *Node) format(ctx context.Context, cluster string, scram []string) error
 		return fmt.Errorf("format node %d: %w\n%s", n.ID, err, out)
 	}
 	return nil
+}
+
+// formatAs writes what format has written for another node: no second JVM needs to start for it.
+func (n *Node) formatAs(other *Node) error {
+	from, to := filepath.Join(other.dir, logDir), filepath.Join(n.dir, logDir)
+	meta, err := os.ReadFile(filepath.Join(from, "meta.properties"))
+	if err != nil {
+		return err
+	}
+	id := uuid.New()
+	id[0] &= 0x7f // Kafka takes no id whose text begins with a dash
+	var lines []string
+	for line := range strings.Lines(string(meta)) {
+		switch name, _, _ := strings.Cut(line, "="); name {
+		case "node.id":
+			line = fmt.Sprintf("node.id=%d\n", n.ID)
+		case "directory.id":
+			line = "directory.id=" + base64.RawURLEncoding.EncodeToString(id[:]) + "\n"
+		}
+		lines = append(lines, line)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "meta.properties"), []byte(strings.Join(lines, "")), 0o600)
 }
 
 // Start runs the node; Cluster.Wait waits for it.

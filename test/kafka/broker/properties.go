@@ -49,7 +49,7 @@ func (c *Cluster) properties(n *Node) map[string]string {
 	}
 	replicas := fmt.Sprint(min(3, len(c.Nodes)))
 	p := map[string]string{
-		"process.roles": "broker,controller", "node.id": fmt.Sprint(n.ID), "log.dirs": filepath.Join(n.dir, "log"),
+		"process.roles": "broker,controller", "node.id": fmt.Sprint(n.ID), "log.dirs": filepath.Join(n.dir, logDir),
 		"listeners": strings.Join(listen, ","), "advertised.listeners": strings.Join(advertised, ","),
 		"listener.security.protocol.map": strings.Join(protocolMap, ","),
 		"controller.quorum.voters":       strings.Join(voters, ","),
@@ -70,6 +70,9 @@ func (c *Cluster) properties(n *Node) map[string]string {
 	maps.Copy(p, c.cfg.Properties)
 	return p
 }
+
+// logDir is the folder of a node's log in its own.
+const logDir = "log"
 
 // quick are times and sizes for tests: a member or a broker that is gone is noticed in seconds, and a node takes little memory.
 func quick() map[string]string {

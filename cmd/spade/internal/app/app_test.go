@@ -9,21 +9,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/progress"
-	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/internal/config"
-	"github.com/seed256f7767/spade/internal/embedded/clickhouse"
 	chdb "github.com/seed256f7767/spade/internal/embedded/clickhouse/child"
-	"github.com/seed256f7767/spade/internal/embedded/kafka"
-	"github.com/seed256f7767/spade/internal/embedded/qdrant"
+	"github.com/seed256f7767/spade/internal/embedded/servicestest"
 	"github.com/seed256f7767/spade/internal/gym/gymtest"
-	"github.com/seed256f7767/spade/internal/olap"
-	"github.com/seed256f7767/spade/internal/secret"
-	"github.com/seed256f7767/spade/internal/vector"
 )
 
 func TestMain(m *testing.M) {
@@ -45,37 +39,11 @@ func plugin(t *testing.T) []string {
 	return []string{path}
 }
 
-// servers starts the three embedded servers in a folder and says where they are.
+// servers are the three services, embedded in a folder unless the environment names others.
 func servers(t *testing.T, dir string) Endpoints {
 	t.Helper()
-	password := secret.New("a secret of the test")
-	k, err := kafka.New(kafka.Config{Dir: filepath.Join(dir, "kafka"), User: "spade", Password: password}, kafka.Settings{})
-	must(t, err)
-	must(t, k.Start(t.Context()))
-	q, err := qdrant.New(qdrant.Config{Dir: filepath.Join(dir, "qdrant"), Addr: "127.0.0.1:0", APIKey: password}, qdrant.Settings{})
-	must(t, err)
-	must(t, q.Start(t.Context()))
-	c, err := clickhouse.New(clickhouse.Config{
-		Dir: filepath.Join(dir, "clickhouse"), User: "spade", Password: password,
-	}, clickhouse.Settings{})
-	must(t, err)
-	must(t, c.Start(t.Context()))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		for _, err := range []error{k.Shutdown(ctx), q.Shutdown(ctx), c.Shutdown(ctx)} {
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	return Endpoints{
-		Kafka: bus.Config{
-			Brokers: []string{k.Addr()}, Mechanism: kafka.Mechanism, User: "spade", Password: password, SessionTimeout: 6 * time.Second,
-		},
-		ClickHouse: olap.Config{URL: c.URL(), User: "spade", Password: password},
-		Qdrant:     vector.Config{Addr: q.Addr(), APIKey: password},
-	}
+	at := servicestest.Start(t, dir)
+	return Endpoints{Kafka: at.Kafka, ClickHouse: at.ClickHouse, Qdrant: at.Qdrant}
 }
 
 func must(t *testing.T, err error) {
@@ -128,6 +96,7 @@ func play(t *testing.T, l config.Loaded, at Endpoints) Summary {
 func TestTheSameSeedGivesTheSameLog(t *testing.T) {
 	command := plugin(t)
 	fresh := servers(t, t.TempDir())
+	fresh.Kafka = bustest.Start(t).Config() // the embedded log, also where the other is a cluster
 	used := servers(t, t.TempDir())
 
 	l := small(t, command)

@@ -21,7 +21,7 @@ import (
 
 func log(t *testing.T) *bus.Client {
 	t.Helper()
-	client := bustest.Start(t).Client(t)
+	client := bustest.Open(t).Client(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(2)); err != nil {
 		t.Fatal(err)
 	}

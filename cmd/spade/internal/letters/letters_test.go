@@ -29,7 +29,7 @@ const partitions = 3
 // setup is a log with the topics of the catalogue.
 func setup(t *testing.T) *bus.Client {
 	t.Helper()
-	c := bustest.Start(t).Client(t)
+	c := bustest.Open(t).Client(t)
 	must(t, c.EnsureTopics(t.Context(), topics.All(partitions)))
 	return c
 }

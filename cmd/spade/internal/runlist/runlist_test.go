@@ -20,7 +20,7 @@ import (
 )
 
 func TestRunsOfALog(t *testing.T) {
-	client := bustest.Start(t).Client(t)
+	client := bustest.Open(t).Client(t)
 	if err := client.EnsureTopics(t.Context(), topics.All(2)); err != nil {
 		t.Fatal(err)
 	}
