@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 
@@ -66,6 +67,15 @@ func (c *cli) load(cmd *cobra.Command) (config.Loaded, *slog.Logger, error) {
 	}
 	log, err := newLogger(c.err, l.Log)
 	return l, log, err
+}
+
+// identified has every line name the process: what it is, and which of those there are.
+func identified(log *slog.Logger, role string) *slog.Logger {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return log.With("role", role, "worker", fmt.Sprintf("%s/%d", host, os.Getpid()))
 }
 
 // newLogger writes to w as the configuration says.

@@ -79,6 +79,9 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 	for _, s := range l.Idle() {
 		log.Warn("a setting has no effect", "setting", s.Key, "from", s.Where, "because", s.Because)
 	}
+	if l.Log.Format == "json" {
+		log = identified(log, "run")
+	}
 	w, err := watchProcess(ctx, l, "run", log)
 	if err != nil {
 		return summary, err

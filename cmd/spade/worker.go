@@ -120,6 +120,7 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	if err != nil {
 		return err
 	}
+	log = identified(log, string(role))
 	told, err := watchProcess(ctx, l, string(role), log)
 	if err != nil {
 		return err
@@ -155,13 +156,13 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	defer stop()
 	told.over(services)
 	w := &app.Worker{Services: services, Config: l, Role: role, Run: run}
-	log.Info("worker is ready", "role", role)
+	log.Info("worker is ready")
 	err = w.Work(guarded)
 	if lost := context.Cause(guarded); lost != nil && ctx.Err() == nil {
 		return lost // what the worker says of it is only that it was ended, or nothing
 	}
 	if ctx.Err() != nil && err == nil {
-		log.Info("worker has drained", "role", role)
+		log.Info("worker has drained")
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func (g *Ingester) Add(ctx context.Context, paths ...string) (Summary, error) {
 	err = errors.Join(err, found.close())
 	a.settle()
 	a.report(true)
-	g.set.Logger.Info("corpus_added", "files", a.sum.Files, "documents", a.sum.Documents, "chunks", a.sum.Chunks,
+	g.set.Logger.Info("corpus added", "files", a.sum.Files, "documents", a.sum.Documents, "chunks", a.sum.Chunks,
 		"problems", a.sum.ProblemCount)
 	return a.sum, err
 }

@@ -120,7 +120,7 @@ func (w *Worker) wants(run uuid.UUID) bool {
 // attend works on one run until it has finished, again after a failure. A worker of one run ends with it, and when it is
 // not fit for it.
 func (w *Worker) attend(ctx context.Context, run runs.Run, stop context.CancelCauseFunc) {
-	log := w.Services.Log.With("run", run.Name, "run_id", run.ID, "role", w.Role)
+	log := w.Services.Log.With("run", run.Name, "run_id", run.ID)
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		log.Info("working on a run")
 		err := w.work(ctx, run)
