@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -125,7 +126,7 @@ func digests(t *testing.T, c *bus.Client, runs ...uuid.UUID) (sums [2][32]byte) 
 // consume reads the rollouts as a group until there are as many letters, and fails where a lie is delivered.
 func consume(t *testing.T, c *bus.Client, want int, letters func() int) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
 	err := c.Consume(ctx, "g", []string{topics.Rollouts}, nil, bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
 		return &reader{t: t, idle: func() {
@@ -134,8 +135,8 @@ func consume(t *testing.T, c *bus.Client, want int, letters func() int) {
 			}
 		}}, nil
 	}))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || letters() < want {
+		t.Fatalf("%d of %d letters: %v", letters(), want, err)
 	}
 }
 
