@@ -199,6 +199,22 @@ func TestAPoisonRecordIsNamedUntilItsRetryCanBeRead(t *testing.T) {
 	}
 }
 
+// TestARecordThatWasNoEventIsRepairedByItsRetry: it has no id, so that the retry says which record it repeats.
+func TestARecordThatWasNoEventIsRepairedByItsRetry(t *testing.T) {
+	s := finished(t, "")
+	good := s.records[topics.Rollouts][2]
+	s.records[topics.Rollouts] = s.records[topics.Rollouts][:2]
+	bad := s.raw(event.Record{Topic: good.Topic, Key: good.Key, Value: good.Value})
+	if _, r := check(t, s, uuid.Nil); !strings.Contains(strings.Join(texts(r), "\n"), "unreadable record spade.rollouts/0 at 2") {
+		t.Fatalf("%v", texts(r))
+	}
+	bad.Headers = good.Headers // as if a newer program could do without
+	s.raw(deadletter.Retry(bad))
+	if _, r := check(t, s, uuid.Nil); r.Total() != 0 {
+		t.Errorf("%v", texts(r))
+	}
+}
+
 func TestDeadLettersAreDifferencesUntilTheyAreRetried(t *testing.T) {
 	s := finished(t, "")
 	first := s.records[topics.Rollouts][0]

@@ -51,6 +51,9 @@ func TestCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		ledger.Release()
+		if n := len(ledger.Differing()); (n == 0) != (len(found) == 0) {
+			t.Errorf("%d keys differ, and %d rows", n, len(found))
+		}
 		return found
 	}
 	empty := differences(uuid.Nil)
