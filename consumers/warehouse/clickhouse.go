@@ -101,10 +101,45 @@ func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error 
 	}
 	err := c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", c.database, tables.ClaimsTable, strings.Join(rows, ", "))
 	if err != nil {
-		return err
+		return collided(err)
 	}
 	// Any mutation writes the table anew as it is in memory, where each place has its last claim.
-	return c.exec(ctx, "ALTER TABLE %s.%s DELETE WHERE place = ''", c.database, tables.ClaimsTable)
+	if err := collided(c.exec(ctx, "ALTER TABLE %s.%s DELETE WHERE place = ''", c.database, tables.ClaimsTable)); err != nil {
+		return err
+	}
+	return c.claimed(ctx, places, w)
+}
+
+// claimed makes sure that the claims stand: a mutation replaces the table by what it held when the mutation began, without the
+// claims that came meanwhile. Mutations run one after the other, so once ours has ended, all that began before these claims have,
+// and a claim that is there then stays.
+func (c *ClickHouse) claimed(ctx context.Context, places []Place, w Writer) error {
+	keys := make([]string, 0, len(places))
+	for _, p := range places {
+		keys = append(keys, tables.Quote(tables.ClaimOf(p.Topic, p.Partition)))
+	}
+	var n uint64
+	err := c.conn.QueryRow(ctx, fmt.Sprintf("SELECT countIf(joinGet('%s.%s', 'writer', place) = %d) FROM (SELECT arrayJoin([%s]) AS place)",
+		c.database, tables.ClaimsTable, w.Token, strings.Join(keys, ", "))).Scan(&n)
+	if err == nil && n < uint64(len(places)) {
+		return fmt.Errorf("%w: %d of %d claims were lost to others made at the same time", ErrTransient, uint64(len(places))-n, len(places))
+	}
+	return class(err)
+}
+
+// Codes of errors of the C++ library and of those that are nothing else.
+const (
+	codeStdException     = 1001
+	codeUnknownException = 1002
+)
+
+// collided sorts an error of a claim: while a Join table is written anew, the server clears its folder, and another claim that is
+// just being written finds its file gone. Claiming again is safe.
+func collided(err error) error {
+	if code := olap.Code(err); code == codeStdException || code == codeUnknownException {
+		return fmt.Errorf("%w: %w", ErrTransient, err)
+	}
+	return err
 }
 
 // Plan implements Store.

@@ -1,0 +1,50 @@
+package warehouse
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed256f7767/spade/internal/olap/olaptest"
+	"github.com/seed256f7767/spade/schemas/tables"
+)
+
+// Many partitions are claimed at once when a group begins. The server lets claims get into each other's way, which claiming
+// again mends; no claim is lost.
+func TestConcurrentClaims(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	store := NewClickHouse(conn)
+	const lanes, rounds = 8, 12
+	var collisions atomic.Int64
+	var wg sync.WaitGroup
+	for n := range lanes {
+		wg.Go(func() {
+			for round := range rounds {
+				w := Writer{Group: Group, Token: uint64(n*rounds + round + 1)}
+				err := store.Claim(t.Context(), []Place{{"topic", int32(n)}}, w)
+				for errors.Is(err, ErrTransient) {
+					collisions.Add(1)
+					err = store.Claim(t.Context(), []Place{{"topic", int32(n)}}, w)
+				}
+				if err != nil {
+					t.Errorf("lane %d: %v", n, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d collisions", collisions.Load())
+	for n := range lanes {
+		var got uint64
+		query := fmt.Sprintf("SELECT joinGet('%s.%s', 'writer', %s)", tables.Database, tables.ClaimsTable, tables.Quote(tables.ClaimOf("topic", int32(n))))
+		if err := conn.QueryRow(t.Context(), query).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if want := uint64((n + 1) * rounds); got != want {
+			t.Errorf("lane %d is claimed by %d, want %d", n, got, want)
+		}
+	}
+}
