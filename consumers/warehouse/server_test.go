@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -174,4 +175,60 @@ func TestClaimsOutliveTheServer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestARangeThatIsThereInPart: a plan is repeated of which some events have rows already, here and there and under other tokens, as
+// after a restore or under another version of the program. The others are inserted, and those are left alone.
+func TestARangeThatIsThereInPart(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	l := makeLog(rand.New(rand.NewPCG(81, 82)), 40)
+	rng := rand.New(rand.NewPCG(1, 1))
+	some := &memoryLog{events: map[string][]event.Event{}, ends: l.ends}
+	for topic, events := range l.events {
+		for i, ev := range events {
+			if i < 10 || rng.IntN(2) == 0 { // repeats keep their first record
+				some.events[topic] = append(some.events[topic], ev)
+			}
+		}
+	}
+	store := NewClickHouse(conn)
+	if err := live(t.Context(), t, testSink(t, store, memory.DefaultAllocator, func(event.Record) {}), firstRecordsOnly(t, some, l), map[string]int64{}, rng); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"TRUNCATE TABLE spade._offsets", "TRUNCATE TABLE spade._plans"} {
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := Writer{Group: Group, Token: 5}
+	for topic, events := range l.events {
+		p := Place{topic, testPartition}
+		whole := Range{events[0].LastOffset, events[len(events)-1].LastOffset}
+		if err := errors.Join(store.Claim(t.Context(), []Place{p}, w), store.Plan(t.Context(), p, w, whole)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := testSink(t, store, memory.DefaultAllocator, func(event.Record) {})
+	if err := live(t.Context(), t, s, l, map[string]int64{}, rng); err != nil {
+		t.Fatal(err)
+	}
+	wantLog(t, conn, l, l.topics())
+	if got := s.Stats(); got.Repaired != int64(len(l.events)) {
+		t.Errorf("%d ranges were repeated, want %d", got.Repaired, len(l.events))
+	}
+}
+
+// firstRecordsOnly leaves out of a part of a log the repeats of what the whole log has before.
+func firstRecordsOnly(t *testing.T, part, whole *memoryLog) *memoryLog {
+	t.Helper()
+	out := &memoryLog{events: map[string][]event.Event{}, ends: part.ends}
+	for topic, events := range part.events {
+		firsts, _ := firstRecords(t, whole.events[topic])
+		for _, ev := range events {
+			if slices.ContainsFunc(firsts, func(f event.Event) bool { return f.LastOffset == ev.LastOffset }) {
+				out.events[topic] = append(out.events[topic], ev)
+			}
+		}
+	}
+	return out
 }
