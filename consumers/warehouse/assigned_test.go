@@ -3,10 +3,13 @@ package warehouse
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/olap"
@@ -59,5 +62,39 @@ func TestAFullDiskEndsTheSink(t *testing.T) {
 	}
 	if got := s.stats.retries.Load(); got == 0 {
 		t.Error("it was not waited for")
+	}
+}
+
+// deaf is a store whose answers to claims are lost at first.
+type deaf struct {
+	*fakeStore
+	tokens []uint64
+}
+
+func (d *deaf) Claim(ctx context.Context, places []Place, w Writer) error {
+	d.tokens = append(d.tokens, w.Token)
+	err := d.fakeStore.Claim(ctx, places, w)
+	if len(d.tokens) < 3 {
+		return errors.Join(err, ErrTransient)
+	}
+	return err
+}
+
+// A claim without an answer may be executed at any later time, also after another writer has gone on. If it had the token of the claim
+// that was answered, it would let this writer in again with what it had read before.
+func TestEveryTryToClaimHasATokenOfItsOwn(t *testing.T) {
+	l := makeLog(rand.New(rand.NewPCG(1, 2)), 3)
+	store := &deaf{fakeStore: newFakeStore(t, 10)}
+	s := testSink(t, store, memory.DefaultAllocator, func(event.Record) {})
+	p, err := s.open(t.Context(), newFakeClaim(t, l, map[string]int64{}), Group, 1, testPartition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(store.tokens)
+	if got := len(slices.Compact(store.tokens)); got != 4 || p.writer.Token == 0 {
+		t.Errorf("%d tokens for 4 claims", got)
 	}
 }
