@@ -33,6 +33,7 @@ type appender struct {
 	acked  map[string][]appended // by key, in order
 	tried  map[uuid.UUID]bool
 	poison map[uuid.UUID]bool // acknowledged records that cannot be read, by the id in their payload
+	unsure int                // records that cannot be read and may be in the log
 	again  int                // events that were appended more than once
 	begun  time.Time          // of the newest append that was acknowledged
 }
@@ -158,11 +159,14 @@ func (a *appender) plant(ctx context.Context, n, count int, random *rand.Rand) {
 	case 1:
 		ev.ID = uuid.Nil
 	}
-	if a.raw.Append(ctx, ev) == nil {
-		a.mu.Lock()
-		a.poison[mark] = true
-		a.mu.Unlock()
+	err := a.raw.Append(ctx, ev)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.unsure++
+		return
 	}
+	a.poison[mark] = true
 }
 
 // acknowledges reports whether something was acknowledged that was appended after a moment.

@@ -21,12 +21,12 @@ func (w *world) killSlot(s *slot) {
 	s.mu.Lock()
 	young := time.Since(s.started) < time.Second
 	s.mu.Unlock()
-	at := time.Now()
-	if !s.signal(syscall.SIGKILL) {
+	pid := s.pid()
+	if pid == 0 {
 		w.log.add("%s is between two processes", s.name)
 		return
 	}
-	w.log.add("killed %s", s.name)
+	at := w.kill(pid, s.name)
 	if !young {
 		w.measure(s.role, at)
 	}
@@ -41,7 +41,6 @@ func ownServersOrHook(w *world) string {
 
 // killServers kills the broker: with the embedded one that is the supervisor, and all three servers with it.
 func killServers(w *world) {
-	at := time.Now()
 	if !w.servers.ownKafka {
 		out, err := exec.Command("sh", "-c", w.set.broker).CombinedOutput()
 		if err != nil {
@@ -55,8 +54,7 @@ func killServers(w *world) {
 		w.log.add("there is no supervisor")
 		return
 	}
-	w.kill(pid, "the supervisor")
-	w.measure("supervisor", at)
+	w.measure("supervisor", w.kill(pid, "the supervisor"))
 }
 
 func ownClickHouse(w *world) string {
@@ -74,9 +72,7 @@ func killClickHouse(w *world) {
 		return
 	}
 	_, _ = w.written() // what it holds now, for the measurement
-	at := time.Now()
-	w.kill(pids[0], "ClickHouse")
-	w.measure("clickhouse", at)
+	w.measure("clickhouse", w.kill(pids[0], "ClickHouse"))
 }
 
 func killPlugin(w *world) { w.killChild("plugin", processes.Plugin) }
@@ -95,9 +91,7 @@ func (w *world) killChild(kind string, match func(processes.Process) bool) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		at := time.Now()
-		w.kill(pids[w.random.IntN(len(pids))], "a "+kind)
-		w.measure(kind, at)
+		w.measure(kind, w.kill(pids[w.random.IntN(len(pids))], "a "+kind))
 		return
 	}
 	w.log.add("there is no %s", kind)
@@ -111,12 +105,18 @@ func (w *world) processes() processes.Set {
 	return all
 }
 
-func (w *world) kill(pid int, what string) {
+// kill ends a process, waits until it is gone, which on a busy machine takes a while, and returns when it was killed.
+func (w *world) kill(pid int, what string) time.Time {
+	at := time.Now()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		w.log.add("%s (%d) is gone already", what, pid)
-		return
+		return at
+	}
+	for processes.Alive(pid) {
+		time.Sleep(time.Millisecond)
 	}
 	w.log.add("killed %s (%d)", what, pid)
+	return at
 }
 
 // killPluginTraining stops the trainers' plugins until everything waits for the training, and kills them in it.

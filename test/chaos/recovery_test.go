@@ -25,13 +25,14 @@ func marks() map[string][]string {
 // goesOnTimeout is how long a world may take to work again after a fault.
 const goesOnTimeout = 90 * time.Second
 
-// onTheWay is how long what a process did before it was killed may take to be seen.
-const onTheWay = 100 * time.Millisecond
+// onTheWay is how long what a process did before it was gone may take to be seen.
+const onTheWay = 150 * time.Millisecond
 
-// measure waits until the work of what was killed at a moment goes on, and notes how long it took.
+// measure waits until the work of what was killed at a moment, and is gone now, goes on, and notes how long it took.
 func (w *world) measure(role string, at time.Time) {
-	run, after := w.run(), at.Add(onTheWay)
-	time.Sleep(time.Until(after))
+	run := w.run()
+	time.Sleep(onTheWay)
+	after := time.Now()
 	works := w.works(role, run, after)
 	ended := func() bool { return ofRun(role) && w.seen.isFinished(run) }
 	if err := w.seen.await(goesOnTimeout, func() bool { return works() || ended() }); err != nil {

@@ -61,6 +61,12 @@ func read(dir string) (pid int, p Process, ok bool) {
 	return pid, p, true
 }
 
+// Alive reports whether a process runs. One that has ended and was not waited for does not.
+func Alive(pid int) bool {
+	_, _, ok := read(fmt.Sprintf("/proc/%d", pid))
+	return ok
+}
+
 // Supervisor is the supervisor of a data folder's services; 0 for none.
 func (s Set) Supervisor(data string) int {
 	for pid, p := range s {
