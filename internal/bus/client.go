@@ -2,7 +2,9 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -131,6 +133,7 @@ func (c *Client) OnAppend(fn func([]event.Event)) { c.tap.Store(&fn) }
 // for good, or ctx ends.
 func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) error) error {
 	var last error
+	probed := false
 	tries := c.login.attempts()
 	for wait := newBackoff(); ; {
 		err := c.once(ctx, fn)
@@ -142,7 +145,16 @@ func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) 
 		case ctx.Err() != nil && last == nil:
 			return fmt.Errorf("%w: %w", classify(op, err), ctx.Err())
 		case ctx.Err() != nil:
-			return fmt.Errorf("%w: %w", last, ctx.Err())
+			return fmt.Errorf("%w: %w", c.hint(last), ctx.Err())
+		}
+		if e := c.untrusted(err); e != nil {
+			return fmt.Errorf("%s: %w", op, e)
+		}
+		if !probed {
+			probed = true
+			if e := c.misfit(ctx, err); e != nil {
+				return fmt.Errorf("%s: %w", op, e)
+			}
 		}
 		last = tries.class(op, err)
 		if tries.final() || (!isLogin(last) && !transient(err)) {
@@ -154,6 +166,14 @@ func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) 
 		c.stats.retries.Add(1)
 		wait.sleep(ctx, c.ctx)
 	}
+}
+
+// hint adds what may be the matter with a broker that ends every connection.
+func (c *Client) hint(err error) error {
+	if c.login == nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return fmt.Errorf("%w (does the cluster want a login? set kafka.user and kafka.sasl)", err)
+	}
+	return err
 }
 
 func (c *Client) once(ctx context.Context, fn func(context.Context) error) error {

@@ -176,6 +176,8 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 		case errors.Is(err, kafka.RebalanceInProgress): // others came or went while this one joined
 		case g.settling(err): // the cluster makes room for its first groups, or for this one
 			g.c.stats.retries.Add(1)
+		case g.c.untrusted(err) != nil:
+			return g.c.untrusted(err)
 		default:
 			class := tries.class("join the group", err)
 			if tries.final() || (!isLogin(class) && !transient(err) && !fenced(err)) {

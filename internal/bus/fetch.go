@@ -191,6 +191,8 @@ func (cu *cursor) next(ctx context.Context) (fetched, error) {
 			return fetched{}, ctx.Err()
 		case cu.c.ctx.Err() != nil:
 			return fetched{}, fmt.Errorf("read %s/%d: %w", cu.topic, cu.partition, ErrClosed)
+		case cu.c.untrusted(err) != nil:
+			return fetched{}, fmt.Errorf("read %s/%d: %w", cu.topic, cu.partition, cu.c.untrusted(err))
 		case !transient(err):
 			return fetched{}, classify(fmt.Sprintf("read %s/%d at offset %d", cu.topic, cu.partition, cu.offset), err)
 		}

@@ -184,6 +184,8 @@ func (c *Client) writeBatch(pos lanePos, b batch) error {
 		switch {
 		case c.ctx.Err() != nil:
 			return outcome(fmt.Errorf("%s: %w", op, ErrClosed), sent)
+		case c.untrusted(err) != nil:
+			return outcome(fmt.Errorf("%s: %w", op, c.untrusted(err)), sent)
 		case errors.Is(err, kafka.Unknown):
 			if stored++; stored == storeTries {
 				return outcome(fmt.Errorf("%w (is the broker's disk full?)", class), sent)

@@ -46,7 +46,7 @@ func (t TLS) Load() (*tls.Config, error) {
 	if t.CertFile != "" {
 		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
-			return nil, fmt.Errorf("load kafka client certificate: %w", err)
+			return nil, fmt.Errorf("kafka client certificate %s with key %s: %w", t.CertFile, t.KeyFile, err)
 		}
 		cfg.Certificates = []tls.Certificate{cert}
 	}
