@@ -16,12 +16,18 @@
 //
 // A round causes one fault, drawn from a shuffled deck that holds each fault once, and then waits until the log grows again.
 // The order, the victims and the moments come from the seed; the machine's speed has a part in what they hit, so a seed that
-// failed once may have to be run again. The timeline (timeline_test.go) says what was done when.
+// failed once may have to be run again. The timeline (timeline_test.go) says what was done when; it is kept on failure, with
+// what every process printed.
 //
 // To add a fault, write a function that takes the world and returns once the fault is over, and list it in faults
 // (faults_test.go). It draws from w.random only, tells the timeline what it hit, and calls w.reach when it can prove that it
 // reached something that a run must reach. needs says why it cannot be caused somewhere, such as on servers that are not the
-// world's own.
+// world's own: SPADE_TEST_CHAOS_BROKER may then name a shell command that kills and restarts the broker.
+//
+// The clock of a process is set by replacing the clock functions of its vDSO (clock_linux_amd64_test.go): the wall clock jumps,
+// the monotonic one does not, as when an administrator sets the time; other architectures leave the fault out. A full disk is a
+// small tmpfs that is filled, where one may be mounted. Not caused: power cuts (package kafka tests those), broken hardware, and
+// machines that lose each other while both reach the servers' other clients.
 //
 // # Oracle
 //
@@ -31,11 +37,18 @@
 //   - the events of a key are in the order in which they were appended;
 //   - the log holds nothing of the appender's that it did not append, and the warehouse no event that the log does not hold;
 //   - every event of the log is in its table exactly once, every record that cannot be read is a dead letter exactly once;
-//   - the memory holds every accepted environment once and nothing else;
-//   - `spade verify` finds no difference, row by row;
+//   - the memory holds every accepted environment once and nothing else (memory_test.go);
+//   - spade verify finds no difference in log, warehouse, memory and checkpoints (verify_test.go);
 //   - every run's digest is that of the same run in a quiet folder.
 //
-// Last, the things that the faults are for must have been reached (reached_test.go): a rebalance during a flush, a block that
-// the server dropped as a duplicate, a dead letter, a plan that was repeated by another writer, a plugin that was killed
-// while it trained, and a writer that woke up late and was refused.
+// Then the things that the faults are for must have been reached (reached_test.go): a rebalance during a flush, an event that was
+// left out because the warehouse had it, a block whose answer was lost and that was there, a plan that another writer repeated, a
+// dead letter, a plugin that was killed while it trained, and a writer that woke up late and was refused. Last, no process may
+// have panicked, have ended as if all was well without being asked to, or have outlived its being asked to.
+//
+// # Recovery
+//
+// TestRolesRecover (kills_test.go, `make chaos-kills`) kills one process of each role, and the servers, in turn, with nobody else
+// to take their work over, and measures how long it takes from the kill until that work goes on: the role's next event, the
+// warehouse's next finished range, the memory's next point, the next acknowledged append (recovery_test.go).
 package chaos
