@@ -26,7 +26,7 @@
 //
 // The clock of a process is set by replacing the clock functions of its vDSO (clock_linux_amd64_test.go): the wall clock jumps,
 // the monotonic one does not, as when an administrator sets the time; other architectures leave the fault out. A full disk is a
-// small tmpfs that is filled, where one may be mounted. Not caused: power cuts (package kafka tests those), broken hardware, and
+// small tmpfs that is filled, where one may be mounted. Not caused: power cuts (package bus tests what readers make of one), broken hardware, and
 // machines that lose each other while both reach the servers' other clients.
 //
 // # Oracle
