@@ -9,27 +9,20 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/seed256f7767/spade/consumers/trainer"
 	"github.com/seed256f7767/spade/internal/policy"
-	"github.com/seed256f7767/spade/internal/telemetry"
 	"github.com/seed256f7767/spade/plugins"
 	"github.com/seed256f7767/spade/plugins/host"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
-// maxRestarts is how often in a row a crashed plugin is started again.
-const maxRestarts = 3
-
 // brain is the policy of a run: a trainer plugin, started again with its last state when it crashes.
 type brain struct {
-	command []string
-	config  string // the run's semantic configuration, JSON
-	log     *slog.Logger
-	told    *telemetry.Process // nil: nobody watches
+	*keeper
+	config string // the run's semantic configuration, JSON
 	// load fetches a checkpoint that is not in its event.
 	load func(ctx context.Context, ck *spadepb.Checkpoint) ([]byte, error)
 
@@ -41,10 +34,9 @@ type brain struct {
 	// versions is how many of the newest versions may be asked for: 1 on-policy, more with a policy lag.
 	versions int
 
-	mu      sync.Mutex // guards the following
-	plugin  *host.Plugin
-	states  []versionState // the newest versions, oldest first
-	changed chan struct{}  // closed and replaced when a version comes
+	versionsMu sync.Mutex     // guards the following
+	states     []versionState // the newest versions, oldest first
+	changed    chan struct{}  // closed and replaced when a version comes
 }
 
 // versionState is the state of one policy version.
@@ -61,36 +53,23 @@ var (
 
 // launch starts the plugin, so that its name is known.
 func launch(ctx context.Context, command []string, log *slog.Logger) (*brain, error) {
-	b := &brain{command: command, log: log, changed: make(chan struct{}), versions: 1}
-	if err := b.start(ctx); err != nil {
+	b := &brain{changed: make(chan struct{}), versions: 1}
+	var err error
+	if b.keeper, err = newKeeper(ctx, command, b.open, log); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-func (b *brain) start(ctx context.Context) error {
-	p, err := host.Launch(ctx, host.Config{Command: b.command}, host.Settings{Logger: b.log})
-	if err != nil {
-		return fmt.Errorf("start trainer plugin: %w", err)
-	}
-	b.mu.Lock()
-	b.plugin = p
-	b.mu.Unlock()
-	return nil
-}
-
 // Name and version of the plugin.
-func (b *brain) Name() (name, version string) {
-	info := b.current().Info()
-	return info.Name, info.Version
-}
+func (b *brain) Name() (name, version string) { return b.info.Name, b.info.Version }
 
 // Begin opens the plugin without a state and saves the version it begins with.
 func (b *brain) Begin(ctx context.Context) (trainer.Update, error) {
 	b.train.Lock()
 	defer b.train.Unlock()
 	var out trainer.Update
-	err := b.retry(ctx, func(p *host.Plugin) error {
+	err := b.call(ctx, func(p *host.Plugin) error {
 		if _, err := p.Open(ctx, b.config, 0, nil); err != nil {
 			return err
 		}
@@ -125,7 +104,7 @@ func (b *brain) Restore(ctx context.Context, updates []*spadepb.PolicyUpdated) e
 			return err
 		}
 		if !fresh {
-			if err := b.retry(ctx, func(p *host.Plugin) error { return p.Load(ctx, u.GetPolicyTo(), state) }); err != nil {
+			if err := b.call(ctx, func(p *host.Plugin) error { return p.Load(ctx, u.GetPolicyTo(), state) }); err != nil {
 				return err
 			}
 		}
@@ -134,13 +113,13 @@ func (b *brain) Restore(ctx context.Context, updates []*spadepb.PolicyUpdated) e
 	if !fresh {
 		return nil
 	}
-	return b.retry(ctx, func(p *host.Plugin) error { return b.open(ctx, p) })
+	return b.call(ctx, func(p *host.Plugin) error { return b.open(ctx, p) })
 }
 
 // holds reports whether the state of an update is what the plugin has of its version.
 func (b *brain) holds(u *spadepb.PolicyUpdated) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.versionsMu.Lock()
+	defer b.versionsMu.Unlock()
 	return slices.ContainsFunc(b.states, func(s versionState) bool {
 		return s.version == u.GetPolicyTo() && s.checkpoint.SHA256 == hex.EncodeToString(u.GetCheckpoint().GetSha256())
 	})
@@ -168,7 +147,7 @@ func (b *brain) Train(ctx context.Context, from int64, records []arrow.Record) (
 	b.train.Lock()
 	defer b.train.Unlock()
 	var out trainer.Update
-	err := b.retry(ctx, func(p *host.Plugin) error {
+	err := b.call(ctx, func(p *host.Plugin) error {
 		result, err := p.Train(ctx, from, from+1, func(yield func(arrow.Record, error) bool) {
 			for _, r := range records {
 				if !yield(r, nil) {
@@ -194,7 +173,7 @@ func (b *brain) Generate(
 		return nil, err
 	}
 	for tries := 0; ; tries++ {
-		err = b.retry(ctx, func(p *host.Plugin) error {
+		err = b.call(ctx, func(p *host.Plugin) error {
 			out, err = p.Generate(ctx, role, version, prompts)
 			return err
 		})
@@ -211,10 +190,10 @@ func (b *brain) Generate(
 // await waits until the plugin has been given a version at least as new.
 func (b *brain) await(ctx context.Context, version int64) error {
 	for {
-		b.mu.Lock()
+		b.versionsMu.Lock()
 		changed := b.changed
 		there := len(b.states) > 0 && b.states[len(b.states)-1].version >= version
-		b.mu.Unlock()
+		b.versionsMu.Unlock()
 		if there {
 			return nil
 		}
@@ -238,34 +217,23 @@ func (b *brain) recall(ctx context.Context, version int64) error {
 	}
 	b.train.Lock()
 	defer b.train.Unlock()
-	return b.retry(ctx, func(p *host.Plugin) error { return p.Load(ctx, version, state) })
+	return b.call(ctx, func(p *host.Plugin) error { return p.Load(ctx, version, state) })
 }
 
 // newest is the newest version that the plugin was given, -1 for none.
 func (b *brain) newest() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.versionsMu.Lock()
+	defer b.versionsMu.Unlock()
 	if len(b.states) == 0 {
 		return -1
 	}
 	return b.states[len(b.states)-1].version
 }
 
-// Shutdown ends the plugin.
-func (b *brain) Shutdown(ctx context.Context) error {
-	return b.current().Shutdown(ctx)
-}
-
-func (b *brain) current() *host.Plugin {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.plugin
-}
-
 // keep notes the state of a version and forgets those that nobody may ask for any more.
 func (b *brain) keep(version int64, ck plugins.Checkpoint) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.versionsMu.Lock()
+	defer b.versionsMu.Unlock()
 	b.states = slices.DeleteFunc(b.states, func(s versionState) bool { return s.version == version })
 	b.states = append(b.states, versionState{version, ck})
 	slices.SortFunc(b.states, func(a, b versionState) int { return cmp.Compare(a.version, b.version) })
@@ -287,9 +255,9 @@ func update(p *host.Plugin, r plugins.Result) trainer.Update {
 
 // open gives the plugin the states that are kept.
 func (b *brain) open(ctx context.Context, p *host.Plugin) error {
-	b.mu.Lock()
+	b.versionsMu.Lock()
 	states := slices.Clone(b.states)
-	b.mu.Unlock()
+	b.versionsMu.Unlock()
 	return openAt(ctx, p, b.config, states)
 }
 
@@ -306,54 +274,5 @@ func openAt(ctx context.Context, p *host.Plugin, config string, states []version
 			return err
 		}
 	}
-	return nil
-}
-
-// retry calls fn, starting the plugin again when it crashed. What fn did in a crashed plugin is lost with it, so calling
-// it once more is safe.
-func (b *brain) retry(ctx context.Context, fn func(*host.Plugin) error) error {
-	for attempt := 0; ; attempt++ {
-		p := b.current()
-		err := fn(p)
-		if err == nil || attempt == maxRestarts || ctx.Err() != nil {
-			return err
-		}
-		if _, crashed := errors.AsType[*host.CrashError](err); crashed {
-			if err := b.revive(ctx, p, attempt); err != nil {
-				return err
-			}
-			continue
-		}
-		// Of several calls that a crash ends, the first to see it closes the connection and replaces the plugin; to the
-		// others their call looks cancelled or closed. Asking for the current plugin waits until it is replaced.
-		if b.current() == p {
-			return err
-		}
-	}
-}
-
-// revive replaces a crashed plugin, unless another call has done so.
-func (b *brain) revive(ctx context.Context, crashed *host.Plugin, attempt int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.plugin != crashed {
-		return nil
-	}
-	select {
-	case <-time.After(time.Duration(attempt) * 200 * time.Millisecond):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	b.log.Warn("trainer plugin crashed, starting it again", "attempt", attempt+1)
-	b.told.PluginRestarted()
-	_ = crashed.Shutdown(ctx) // it is dead: this only tidies up after it
-	p, err := host.Launch(ctx, host.Config{Command: b.command}, host.Settings{Logger: b.log})
-	if err != nil {
-		return fmt.Errorf("start trainer plugin again: %w", err)
-	}
-	if err := openAt(ctx, p, b.config, b.states); err != nil {
-		return errors.Join(fmt.Errorf("restore trainer plugin: %w", err), p.Shutdown(context.WithoutCancel(ctx)))
-	}
-	b.plugin = p
 	return nil
 }

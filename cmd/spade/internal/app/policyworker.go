@@ -22,7 +22,7 @@ func (w *Worker) servePolicy(ctx context.Context, work func(context.Context) err
 	}
 	w.Services.Log.Info("policy worker answers", "addr", server.Addr())
 	w.serve = func(run uuid.UUID, b *brain) func() {
-		return server.Add(run, timed{b, w.Services.told}, b.current().Info())
+		return server.Add(run, timed{b, w.Services.told}, b.info)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
