@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +98,8 @@ func (c *cli) run(ctx context.Context, l config.Loaded, asJSON bool) (summary ap
 		return summary, err
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
+	// The roles end first, then the projections: each gets half of what draining may take.
+	at.At.Kafka.StopTimeout = time.Duration(l.Drain) * time.Second / 2
 	services, err := app.Open(ctx, l, at.At, log)
 	if err != nil {
 		return summary, err
