@@ -99,12 +99,19 @@ func (c ClientConfig) credentials() (credentials.TransportCredentials, error) {
 // an answer does not depend on when it is given.
 func (c *Client) Generate(ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt) ([]policy.Completion, error) {
 	call := metadata.NewOutgoingContext(ctx, c.md)
-	warned := false
+	warned, suspicious := false, 0
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		out, err := generation.Ask(call, c.rpc, c.class, role, version, prompts)
 		pause, again := later(err, wait)
 		if !again {
 			return out, err
+		}
+		// A server that is killed in the middle of a handshake looks like one that speaks TLS to a client that does not.
+		if suspicious++; !looksLikeTLS(err) {
+			suspicious = 0
+		}
+		if suspicious == handshakes {
+			return nil, c.noTLS(err)
 		}
 		if !warned {
 			warned = true
@@ -124,9 +131,9 @@ var errAway = errors.New("policy worker is away")
 func (c *Client) class(err error) error {
 	switch status.Code(err) {
 	case codes.Unavailable:
-		for _, sign := range []string{"authentication handshake failed", "server preface"} {
+		for _, sign := range []string{"x509:", "tls: first record"} {
 			if strings.Contains(err.Error(), sign) {
-				return fmt.Errorf("%w: %s: set policy.ca to the authority of its certificate, or to nothing where it has none: %w", ErrTLS, c.addr, err)
+				return c.noTLS(err)
 			}
 		}
 		return fmt.Errorf("%w: %s: %w", errAway, c.addr, err)
@@ -134,6 +141,18 @@ func (c *Client) class(err error) error {
 		return fmt.Errorf("%w: %s: set policy.token (SPADE_POLICY_TOKEN) as it has it", ErrRefused, c.addr)
 	}
 	return plugins.FromStatus(err)
+}
+
+// handshakes is how many in a row must look as if one side only spoke TLS before that is believed.
+const handshakes = 4
+
+// looksLikeTLS reports whether an error may come of one side speaking TLS alone.
+func looksLikeTLS(err error) bool {
+	return strings.Contains(err.Error(), "authentication handshake failed") || strings.Contains(err.Error(), "server preface")
+}
+
+func (c *Client) noTLS(err error) error {
+	return fmt.Errorf("%w: %s: set policy.ca to the authority of its certificate, or to nothing where it has none: %w", ErrTLS, c.addr, err)
 }
 
 // later reports whether an error goes away by itself, and when to look.

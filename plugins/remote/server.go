@@ -20,6 +20,7 @@ import (
 	"github.com/seed256f7767/spade/internal/policy"
 	"github.com/seed256f7767/spade/internal/secret"
 	"github.com/seed256f7767/spade/plugins"
+	"github.com/seed256f7767/spade/plugins/host"
 	"github.com/seed256f7767/spade/plugins/internal/generation"
 	"github.com/seed256f7767/spade/plugins/pluginpb"
 )
@@ -64,7 +65,9 @@ type Server struct {
 	cfg      ServerConfig
 	grpc     *grpc.Server
 	listener net.Listener
-	served   chan error
+	failed   chan error // holds why serving ended by itself
+	served   sync.WaitGroup
+	stop     sync.Once
 
 	mu   sync.Mutex // guards the following
 	runs map[uuid.UUID]entry
@@ -80,7 +83,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, runs: map[uuid.UUID]entry{}, served: make(chan error, 1)}
+	s := &Server{cfg: cfg, runs: map[uuid.UUID]entry{}, failed: make(chan error, 1)}
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(plugins.MaxMessageBytes), grpc.MaxSendMsgSize(plugins.MaxMessageBytes),
 		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
@@ -107,24 +110,28 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("serve the policy: %w", err)
 	}
 	s.listener = l
-	go func() { s.served <- s.grpc.Serve(l) }()
+	s.served.Go(func() {
+		if err := s.grpc.Serve(l); err != nil {
+			s.failed <- fmt.Errorf("serve the policy: %w", err)
+		}
+	})
 	return nil
 }
+
+// Failed holds an error when the server has ended by itself.
+func (s *Server) Failed() <-chan error { return s.failed }
 
 // Addr is where the server answers, once started.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Shutdown lets calls in progress end until ctx does.
+// Shutdown takes no more calls and lets those in progress end until ctx does; callers ask again, here or elsewhere. It may be
+// called without Start, and again.
 func (s *Server) Shutdown(ctx context.Context) error {
-	if s.listener == nil {
-		return nil
-	}
-	defer context.AfterFunc(ctx, s.grpc.Stop)()
-	s.grpc.GracefulStop()
-	s.listener = nil
-	if err := <-s.served; err != nil {
-		return fmt.Errorf("serve the policy: %w", err)
-	}
+	s.stop.Do(func() {
+		defer context.AfterFunc(ctx, s.grpc.Stop)()
+		s.grpc.GracefulStop()
+		s.served.Wait()
+	})
 	return nil
 }
 
@@ -169,6 +176,9 @@ func (s service) Generate(req *pluginpb.GenerateRequest, st grpc.ServerStreaming
 	}
 	err = generation.Answer(req, st, func(role policy.Role, version int64, prompts []policy.Prompt, emit func([]policy.Completion) error) error {
 		completions, err := e.generator.Generate(st.Context(), role, version, prompts)
+		if (errors.Is(err, context.Canceled) || errors.Is(err, host.ErrClosed)) && st.Context().Err() == nil {
+			return status.Error(codes.Unavailable, "the run's plugin is going away")
+		}
 		if err != nil {
 			return err
 		}

@@ -68,6 +68,9 @@ func (l *leader) lead(ctx context.Context) error {
 		return unlessFinished(err)
 	}
 	err = l.bus.Follow(ctx, ledTopics(), at, func(ev event.Event) error {
+		if !topics.OfRun(ev.Key, l.run.ID) {
+			return nil
+		}
 		if err := l.add(ev); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,12 +25,21 @@ func (w *Worker) servePolicy(ctx context.Context, work func(context.Context) err
 	w.serve = func(run uuid.UUID, b *brain) func() {
 		return server.Add(run, timed{b, w.Services.told}, b.info)
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		err = errors.Join(err, server.Shutdown(ctx))
-	}()
-	return work(ctx)
+	// Asked to end, the worker lets the answers that it owes be given before the plugins go.
+	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- work(working) }()
+	select {
+	case err = <-done:
+		done <- nil
+	case err = <-server.Failed():
+	case <-ctx.Done():
+	}
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(w.Config.Drain)*time.Second)
+	defer cancel()
+	err = errors.Join(err, server.Shutdown(draining))
+	stop(nil)
+	return errors.Join(err, <-done)
 }
 
 // remotePolicy is a run's policy as a policy worker serves it.

@@ -153,7 +153,7 @@ func (s *Services) settle(ctx context.Context) error {
 	return nil
 }
 
-// closeTimeout bounds what closing may take when the caller sets no deadline.
+// closeTimeout bounds what closing may take. The projections end by themselves within the bus's StopTimeout.
 const closeTimeout = 10 * time.Second
 
 // Close drains the projections and ends every connection.

@@ -59,13 +59,16 @@ func (w *Worker) follow(ctx context.Context) error {
 	defer stop(nil)
 	var work sync.WaitGroup
 	defer work.Wait()
-	open := map[uuid.UUID]runs.Run{} // of the log as it was at the start
+	known := map[uuid.UUID]*runs.Run{} // nil: finished before this worker came. The first record of a run counts
 	at, err := catchUp(ctx, w.Services.Bus, []string{topics.Runs}, nil, func(ev event.Event) error {
-		switch run, finished := w.read(ev); {
-		case run != nil:
-			open[run.ID] = *run
-		case finished != uuid.Nil && w.Run == "":
-			delete(open, finished)
+		run, finished := w.read(ev)
+		if run != nil {
+			if _, seen := known[run.ID]; !seen {
+				known[run.ID] = run
+			}
+		}
+		if finished != uuid.Nil && w.Run == "" {
+			known[finished] = nil
 		}
 		return nil
 	})
@@ -73,16 +76,18 @@ func (w *Worker) follow(ctx context.Context) error {
 		return ended(ctx, "find runs", err)
 	}
 	begin := func(run runs.Run) { work.Go(func() { w.attend(ctx, run, stop) }) }
-	for _, run := range open {
-		begin(run)
+	for _, run := range known {
+		if run != nil {
+			begin(*run)
+		}
 	}
-	if w.Run != "" && len(open) == 0 {
+	if w.Run != "" && len(known) == 0 {
 		w.Services.Log.Warn("waiting for a run that is not in the log yet", "run", w.Run)
 	}
 	err = w.Services.Bus.Follow(ctx, []string{topics.Runs}, at, func(ev event.Event) error {
 		if run, _ := w.read(ev); run != nil {
-			if _, known := open[run.ID]; !known {
-				open[run.ID] = *run
+			if _, seen := known[run.ID]; !seen {
+				known[run.ID] = run
 				begin(*run)
 			}
 		}
@@ -122,6 +127,7 @@ func (w *Worker) wants(run uuid.UUID) bool {
 func (w *Worker) attend(ctx context.Context, run runs.Run, stop context.CancelCauseFunc) {
 	log := w.Services.Log.With("run", run.Name, "run_id", run.ID)
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		began := time.Now()
 		log.Info("working on a run")
 		err := w.work(ctx, run)
 		if ctx.Err() != nil {
@@ -140,6 +146,9 @@ func (w *Worker) attend(ctx context.Context, run runs.Run, stop context.CancelCa
 				stop(err)
 			}
 			return
+		}
+		if time.Since(began) > 2*wait {
+			wait = time.Second // it worked for a while
 		}
 		log.Error("work on the run failed, trying again", "error", err, "wait", wait)
 		select {
