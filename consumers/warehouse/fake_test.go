@@ -184,6 +184,8 @@ func (f *fakeStore) Held(_ context.Context, t *tables.Table, p Place, r Range) (
 	return out, nil
 }
 
+func (f *fakeStore) Incarnations(context.Context, string) (map[string]string, error) { return nil, nil }
+
 func (f *fakeStore) Windows(context.Context) (map[string]Window, error) {
 	c, err := sharedCatalogue()
 	if err != nil {

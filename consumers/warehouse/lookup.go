@@ -45,6 +45,26 @@ func (c *ClickHouse) Load(ctx context.Context, group string, places []Place) (ma
 	return states, nil
 }
 
+// Incarnations implements Store.
+func (c *ClickHouse) Incarnations(ctx context.Context, group string) (map[string]string, error) {
+	rows, err := c.conn.Query(ctx, fmt.Sprintf(
+		"SELECT toString(topic_id), argMax(toString(incarnation), finished_at) FROM %s.%s WHERE sink = %s AND incarnation != '' GROUP BY topic_id",
+		c.database, tables.OffsetsTable, tables.Quote(group)))
+	if err != nil {
+		return nil, class(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	out := map[string]string{}
+	for rows.Next() {
+		var topic, id string
+		if err := rows.Scan(&topic, &id); err != nil {
+			return nil, class(err)
+		}
+		out[topic] = id
+	}
+	return out, class(rows.Err())
+}
+
 // finished reads how far the topics of a partition number are, and what they were.
 func (c *ClickHouse) finished(ctx context.Context, group string, partition int32) (map[Place]State, error) {
 	rows, err := c.conn.Query(ctx, fmt.Sprintf(

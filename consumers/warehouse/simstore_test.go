@@ -177,6 +177,10 @@ func (c *session) Windows(context.Context) (map[string]Window, error) {
 	return nil, errors.New("not asked here")
 }
 
+func (c *session) Incarnations(context.Context, string) (map[string]string, error) {
+	return nil, errors.New("not asked here")
+}
+
 func (c *session) Load(_ context.Context, _ string, places []Place) (out map[Place]State, err error) {
 	err = c.read("load", func() {
 		out = map[Place]State{}

@@ -129,6 +129,9 @@ func (s *Sink) check(ctx context.Context) error {
 		return err
 	}
 	for group, names := range s.groups {
+		if err := s.checkTopics(ctx, group, names); err != nil {
+			return err
+		}
 		positions, err := s.set.Store.Positions(ctx, group)
 		if err != nil {
 			return fmt.Errorf("warehouse: read positions: %w", err)
@@ -147,6 +150,25 @@ func (s *Sink) check(ctx context.Context) error {
 				}
 				s.progress.advance(Place{topic, p}, next)
 			}
+		}
+	}
+	return nil
+}
+
+// checkTopics refuses topics that were made again since the warehouse was filled from their like. Partitions look again when they
+// are opened and before they flush.
+func (s *Sink) checkTopics(ctx context.Context, group string, names []string) error {
+	was, err := s.set.Store.Incarnations(ctx, group)
+	if err != nil {
+		return fmt.Errorf("warehouse: read positions: %w", err)
+	}
+	is, err := s.set.Log.TopicIDs(ctx, names...)
+	if err != nil {
+		return fmt.Errorf("warehouse: %w", err)
+	}
+	for _, topic := range names {
+		if id, ok := is[topic]; ok && was[topic] != "" && was[topic] != id.String() {
+			return madeAgain(topic, was[topic], id.String())
 		}
 	}
 	return nil

@@ -68,6 +68,8 @@ type Withdrawal struct {
 type Store interface {
 	// Claim makes w the only writer of the places, whoever was before.
 	Claim(ctx context.Context, places []Place, w Writer) error
+	// Incarnations reads which topics the places of a group were filled from: their ids, by name, as far as they are known.
+	Incarnations(ctx context.Context, group string) (map[string]string, error)
 	// Windows reads, for every table that takes blocks, the window that the server really keeps.
 	Windows(ctx context.Context) (map[string]Window, error)
 	// Load reads the state of places; a place that was never written is State{}.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
@@ -31,7 +32,13 @@ type Embedder interface {
 // counts; its Release must be called.
 func Compare(ctx context.Context, r Reader, names []string, conn olap.Conn, set Settings) (*Ledger, []RowDifference, error) {
 	set.Withdrawn = map[uuid.UUID]int64{}
-	if err := readRows(ctx, r, names, set, withdrawals(set.Withdrawn)); err != nil {
+	catalogue, err := tables.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch := tables.NewSet(memory.DefaultAllocator, catalogue, 0)
+	defer scratch.Release()
+	if err := readRows(ctx, r, names, set, withdrawals(set.Withdrawn, scratch)); err != nil {
 		return nil, nil, err
 	}
 	ledger, err := NewLedger(set)
@@ -65,9 +72,15 @@ func compare(ctx context.Context, r Reader, names []string, conn olap.Conn, ledg
 	return detail.Compare(ctx, conn, keys)
 }
 
-// withdrawals notes which documents were withdrawn.
-func withdrawals(to map[uuid.UUID]int64) func(context.Context, event.Event, proto.Message) error {
+// withdrawals notes which documents were withdrawn, by records that the sink takes: scratch tells.
+func withdrawals(to map[uuid.UUID]int64, scratch *tables.Set) func(context.Context, event.Event, proto.Message) error {
 	return func(_ context.Context, ev event.Event, msg proto.Message) error {
+		if err := scratch.Append(&ev, msg); err != nil {
+			return err
+		}
+		for _, b := range scratch.Blocks() {
+			b.Record.Release()
+		}
 		if m, ok := msg.(*spadepb.DocumentWithdrawn); ok {
 			to[uuid.UUID(m.GetDocumentId())] = ev.LastOffset
 		}
