@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -97,30 +98,57 @@ func (c ClientConfig) credentials() (credentials.TransportCredentials, error) {
 
 // Generate has the prompts answered. A server that is away, or does not serve the run yet, is waited for until ctx ends:
 // an answer does not depend on when it is given.
-func (c *Client) Generate(ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt) ([]policy.Completion, error) {
+func (c *Client) Generate(
+	ctx context.Context, role policy.Role, version int64, prompts []policy.Prompt,
+) (out []policy.Completion, err error) {
+	err = c.patiently(ctx, func(ctx context.Context) error {
+		out, err = generation.Ask(ctx, c.rpc, c.class, role, version, prompts)
+		return err
+	})
+	return out, err
+}
+
+// Info describes the plugin that answers for the run. It waits as Generate does.
+func (c *Client) Info(ctx context.Context) (info plugins.Info, err error) {
+	err = c.patiently(ctx, func(ctx context.Context) error {
+		in, err := c.rpc.Info(ctx, &pluginpb.InfoRequest{})
+		if err != nil {
+			return c.class(err)
+		}
+		info = plugins.Info{
+			Name: in.Name, Version: in.Version, Roles: in.Roles, Device: in.Device, Capabilities: in.Capabilities,
+			CheckpointFormat: in.CheckpointFormat,
+		}
+		return nil
+	})
+	return info, err
+}
+
+// patiently calls fn until the server answers, ctx ends, or waiting would not help.
+func (c *Client) patiently(ctx context.Context, fn func(ctx context.Context) error) error {
 	call := metadata.NewOutgoingContext(ctx, c.md)
 	warned, suspicious := false, 0
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		out, err := generation.Ask(call, c.rpc, c.class, role, version, prompts)
+		err := fn(call)
 		pause, again := later(err, wait)
 		if !again {
-			return out, err
+			return err
 		}
 		// A server that is killed in the middle of a handshake looks like one that speaks TLS to a client that does not.
 		if suspicious++; !looksLikeTLS(err) {
 			suspicious = 0
 		}
 		if suspicious == handshakes {
-			return nil, c.noTLS(err)
+			return c.noTLS(err)
 		}
 		if !warned {
 			warned = true
 			c.log.Warn("policy worker does not answer, waiting for it", "addr", c.addr, "error", err)
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(pause/2 + rand.N(pause/2)): // not all of a server's clients at once
 		case <-ctx.Done():
-			return nil, fmt.Errorf("ask policy worker %s: %w: %w", c.addr, ctx.Err(), err)
+			return fmt.Errorf("ask policy worker %s: %w: %w", c.addr, ctx.Err(), err)
 		}
 	}
 }

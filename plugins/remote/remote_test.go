@@ -114,6 +114,16 @@ func TestEachRunIsAnsweredByItsOwn(t *testing.T) {
 	work.Wait()
 }
 
+func TestInfoIsOfTheRunsPlugin(t *testing.T) {
+	s := start(t, ServerConfig{})
+	run := uuid.New()
+	c := dial(t, ClientConfig{Addr: s.Addr()}, run)
+	time.AfterFunc(50*time.Millisecond, func() { s.Add(run, saying{}, plugins.Info{Name: "native", Version: "2", Roles: []string{"agent"}}) })
+	if got, err := c.Info(t.Context()); err != nil || got.Name != "native" || got.Version != "2" || len(got.Roles) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestClassesOfErrorsCross(t *testing.T) {
 	s := start(t, ServerConfig{})
 	run := uuid.New()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -161,21 +162,25 @@ func (s *runState) isDone(iteration int32) bool {
 // find reads the update that led to a version from the log.
 func (s *runState) find(ctx context.Context, version int64) (found *spadepb.PolicyUpdated, err error) {
 	err = s.log.Read(ctx, topics.Policies, s.run.Positions[topics.Policies], nil, func(ev event.Event) error {
-		if found != nil || !topics.OfRun(ev.Key, s.run.ID) {
+		if !topics.OfRun(ev.Key, s.run.ID) {
 			return nil
 		}
 		if msg, err := ev.Message(); err == nil {
 			if u, ok := msg.(*spadepb.PolicyUpdated); ok && u.GetPolicyTo() == version {
 				found = u
+				return errFound
 			}
 		}
 		return nil
 	})
-	if err == nil && found == nil {
-		err = fmt.Errorf("run %s has no policy version %d", s.run.Name, version)
+	if found != nil {
+		return found, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find policy version %d: %w", version, err)
+	if err == nil {
+		err = fmt.Errorf("run %s has none", s.run.Name)
 	}
-	return found, nil
+	return nil, fmt.Errorf("find policy version %d: %w", version, err)
 }
+
+// errFound ends a reading that has found what it was for.
+var errFound = errors.New("found")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/runs"
+	"github.com/seed256f7767/spade/plugins/remote"
 	"github.com/seed256f7767/spade/producers/evaluator"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/ids"
@@ -59,7 +60,7 @@ func (w *Worker) follow(ctx context.Context) error {
 	defer stop(nil)
 	var work sync.WaitGroup
 	defer work.Wait()
-	known := map[uuid.UUID]*runs.Run{} // nil: finished before this worker came. The first record of a run counts
+	known := map[uuid.UUID]*runs.Run{} // the first record of a run counts; nil: finished, or worked on
 	at, err := catchUp(ctx, w.Services.Bus, []string{topics.Runs}, nil, func(ev event.Event) error {
 		run, finished := w.read(ev)
 		if run != nil {
@@ -76,9 +77,10 @@ func (w *Worker) follow(ctx context.Context) error {
 		return ended(ctx, "find runs", err)
 	}
 	begin := func(run runs.Run) { work.Go(func() { w.attend(ctx, run, stop) }) }
-	for _, run := range known {
+	for id, run := range known {
 		if run != nil {
 			begin(*run)
+			known[id] = nil
 		}
 	}
 	if w.Run != "" && len(known) == 0 {
@@ -87,7 +89,7 @@ func (w *Worker) follow(ctx context.Context) error {
 	err = w.Services.Bus.Follow(ctx, []string{topics.Runs}, at, func(ev event.Event) error {
 		if run, _ := w.read(ev); run != nil {
 			if _, seen := known[run.ID]; !seen {
-				known[run.ID] = run
+				known[run.ID] = nil
 				begin(*run)
 			}
 		}
@@ -210,6 +212,9 @@ func (w *Worker) equip(ctx context.Context, c *crew) (leave func(context.Context
 		if err != nil {
 			return leave, err
 		}
+		if err := sameRemotePlugin(ctx, c.run, remote); err != nil {
+			return leave, errors.Join(err, remote.Close())
+		}
 		c.generator = remote
 		leaving = append(leaving, func(context.Context) error { return remote.Close() })
 		return leave, nil
@@ -265,6 +270,19 @@ func (w *Worker) sameEmbedder(run runs.Run) error {
 
 func samePlugin(run runs.Run, b *brain) error {
 	name, version := b.Name()
+	return isPlugin(run, name, version)
+}
+
+// sameRemotePlugin asks the policy worker, and waits for one that is away.
+func sameRemotePlugin(ctx context.Context, run runs.Run, c *remote.Client) error {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return err
+	}
+	return isPlugin(run, info.Name, info.Version)
+}
+
+func isPlugin(run runs.Run, name, version string) error {
 	if name == run.Config.GetPlugin() && version == run.Config.GetPluginVersion() {
 		return nil
 	}
