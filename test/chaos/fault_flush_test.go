@@ -4,10 +4,12 @@ package chaos
 
 import (
 	"context"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/schemas/tables"
 )
 
 // sinks are the slots that write the warehouse through a proxy.
@@ -27,22 +29,24 @@ func block(s statement) bool { return s.token != "" }
 
 func anyWrite(statement) bool { return true }
 
-// loseAnswer has the server execute a write and cuts the connection before the answer.
-func loseAnswer(w *world) {
-	s, wants := w.pick(w.sinks()), block
-	if w.random.IntN(4) == 0 {
-		wants = anyWrite
-	}
-	for range 1 + w.random.IntN(2) {
-		w.spring(s, wants, func(st statement, send func() answer) (answer, bool) {
-			a := send()
-			w.log.add("%s did not hear that the server took %.60q (status %d)", s.name, st.text, a.status)
-			return a, false
-		})
-	}
+// write is a write that a trap has caught, and who sent it.
+type write struct {
+	statement
+	by *slot
 }
 
-// spring lays a trap and waits until it has done its work.
+// caught lays a trap for one of the sinks after the other until one writes what is wanted.
+func (w *world) caught(wants func(statement) bool, do func(c write, send func() answer) (answer, bool)) bool {
+	for range 4 {
+		s := w.pick(w.sinks())
+		if w.spring(s, wants, func(st statement, send func() answer) (answer, bool) { return do(write{st, s}, send) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// spring lays a trap for a slot and waits until it has done its work.
 func (w *world) spring(s *slot, wants func(statement) bool, do func(statement, func() answer) (answer, bool)) bool {
 	done := make(chan struct{})
 	remove := s.links.warehouse.set(&trap{wants: wants, do: func(st statement, send func() answer) (answer, bool) {
@@ -54,42 +58,70 @@ func (w *world) spring(s *slot, wants func(statement) bool, do func(statement, f
 		return true
 	case <-time.After(springTimeout):
 	}
-	remove()
-	w.log.add("%s wrote nothing", s.name)
-	return false
+	if remove() {
+		w.log.add("%s wrote nothing", s.name)
+		return false
+	}
+	<-done // it was sprung at the last moment
+	return true
+}
+
+// loseAnswer has the server execute a block, and then now and then any other write, and cuts the connection before the answer.
+func loseAnswer(w *world) {
+	wants := []func(statement) bool{block}
+	if w.random.IntN(2) == 0 {
+		wants = append(wants, anyWrite)
+	}
+	for _, want := range wants {
+		for tries, lost := 0, false; tries < 10 && !lost; tries++ {
+			sprung := w.caught(want, func(c write, send func() answer) (answer, bool) {
+				a := send()
+				if lost = a.ok(); !lost {
+					return a, true
+				}
+				if c.token != "" {
+					w.ledger.lose()
+				}
+				w.log.add("%s did not hear that the server took %.60q", c.by.name, c.text)
+				return a, false
+			})
+			if !sprung {
+				return
+			}
+		}
+	}
 }
 
 // killInFlush kills a writer between a block and what comes after it: its plan has to be repeated by another one. A block
 // that the server refuses is none.
 func killInFlush(w *world) {
-	s := w.pick(w.sinks())
-	at, killed := time.Now(), false
-	for tries := 0; tries < 5 && !killed; tries++ {
-		w.spring(s, block, func(st statement, send func() answer) (answer, bool) {
+	at, role := time.Now(), ""
+	for tries := 0; tries < 5 && role == ""; tries++ {
+		w.caught(block, func(c write, send func() answer) (answer, bool) {
 			a := send()
 			if !a.ok() {
 				return a, true
 			}
-			at, killed = time.Now(), s.signal(syscall.SIGKILL)
-			w.log.add("killed %s after the server took %s", s.name, st.token)
+			if c.by.signal(syscall.SIGKILL) {
+				at, role = time.Now(), c.by.role
+			}
+			w.log.add("killed %s after the server took %s", c.by.name, c.token)
 			return a, false
 		})
 	}
-	if killed {
-		w.measure(s.role, at)
+	if role != "" {
+		w.measure(role, at)
 	}
 }
 
-// rebalanceDuringFlush holds a block back while another writer joins the group.
+// rebalanceDuringFlush holds a block back while another writer is killed and joins the group again.
 func rebalanceDuringFlush(w *world) {
-	s := w.pick(w.sinks())
 	log := w.client(bus.Settings{})
-	w.spring(s, block, func(st statement, send func() answer) (answer, bool) {
+	w.caught(block, func(c write, send func() answer) (answer, bool) {
 		before, err := log.Members(context.Background(), warehouseGroup)
-		w.log.add("%s is held back with %s; the group has %d members (%v)", s.name, st.token, before, err)
-		other := w.others(s)
-		other.signal(syscall.SIGKILL) // and its keeper starts another one
-		err = w.seen.await(15*time.Second, func() bool {
+		w.log.add("%s is held back with %s; the group has %d members (%v)", c.by.name, c.token, before, err)
+		w.others(c.by).signal(syscall.SIGKILL) // and its keeper starts another one
+		err = w.seen.await(30*time.Second, func() bool {
 			now, err := log.Members(context.Background(), warehouseGroup)
 			return err == nil && now != before
 		})
@@ -113,21 +145,37 @@ func (w *world) others(s *slot) *slot {
 	}
 }
 
-// lateWrite holds a block back, stops its writer until the group has given its partitions away, and lets the block go on to
-// the server: it must be refused.
+// lateWrite holds a block back, stops its writer until another one has claimed the partition, and lets the block go on to the
+// server: it must be refused.
 func lateWrite(w *world) {
-	s := w.pick(w.sinks())
-	w.spring(s, block, func(st statement, send func() answer) (answer, bool) {
-		if !s.signal(syscall.SIGSTOP) {
+	w.caught(block, func(c write, send func() answer) (answer, bool) {
+		before, err := w.claim(c.token)
+		if err != nil || !c.by.signal(syscall.SIGSTOP) {
 			return send(), true
 		}
-		w.log.add("stopped %s while %s is on its way", s.name, st.token)
-		time.Sleep(linkedSession + 3*time.Second)
+		w.log.add("stopped %s while %s is on its way", c.by.name, c.token)
+		err = w.seen.await(linkedSession+40*time.Second, func() bool {
+			now, err := w.claim(c.token)
+			return err == nil && now != before
+		})
 		a := send()
-		w.log.add("the server answered the late block with status %d, code %s", a.status, a.code)
-		s.signal(syscall.SIGCONT)
+		if err == nil && a.code != throwIf {
+			w.problem("the server answered a block whose partition another writer has claimed with status %d, code %s", a.status, a.code)
+		}
+		w.log.add("the server answered the late block with status %d, code %s (%v)", a.status, a.code, err)
+		c.by.signal(syscall.SIGCONT)
 		return a, true
 	})
+}
+
+// claim is the token of the writer that holds the partition of a block, whose own token is table:topic:partition:first-last.
+func (w *world) claim(token string) (writer uint64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	parts := strings.Split(token, ":")
+	place := tables.Quote(parts[1] + ":" + parts[2])
+	err = w.sql.QueryRow(ctx, "SELECT joinGet('spade._claims', 'writer', "+place+")").Scan(&writer)
+	return writer, err
 }
 
 // refuseRows answers the writes of a process with the server's error for a full disk.

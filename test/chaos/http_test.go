@@ -72,12 +72,12 @@ func newWarehouseProxy(t *testing.T, address string, who func() string, l *ledge
 // addr is where the relay before it connects.
 func (p *warehouseProxy) addr() string { return p.server.Listener.Addr().String() }
 
-// set lays a trap; the returned function takes it away again.
-func (p *warehouseProxy) set(tr *trap) (remove func()) {
+// set lays a trap; the returned function takes it away again, and reports whether it was still there.
+func (p *warehouseProxy) set(tr *trap) (remove func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.traps = append(p.traps, tr)
-	return func() { p.spring(func(x *trap) bool { return x == tr }) }
+	return func() bool { return p.spring(func(x *trap) bool { return x == tr }) != nil }
 }
 
 // spring takes the first trap that matches.
@@ -118,7 +118,7 @@ func (p *warehouseProxy) serve(w http.ResponseWriter, r *http.Request) {
 	} else {
 		a = once()
 	}
-	p.ledger.add(s, a, pass)
+	p.ledger.add(a)
 	deliver(w, a, pass)
 }
 
@@ -159,61 +159,34 @@ func deliver(w http.ResponseWriter, a answer, pass bool) {
 	_, _ = w.Write(a.body) // a process that is gone gets nothing
 }
 
-// ledger is what became of the writes that went through proxies.
+// ledger is what became of writes that went through proxies.
 type ledger struct {
-	mu     sync.Mutex      // guards the following
-	lost   map[string]bool // blocks that the server took and whose writer did not hear of it, by token
-	places map[string]bool // topic:partition of writes that were heard of after a block was lost there
-	fenced int             // writes that the server refused because another writer held the partition
+	mu     sync.Mutex // guards the following
+	lost   int        // blocks that the server took and whose writer, which lived on, did not hear of it
+	fenced int        // writes that the server refused because another writer held the partition
 }
-
-func newLedger() *ledger { return &ledger{lost: map[string]bool{}, places: map[string]bool{}} }
 
 // throwIf is the error code that a fenced write is refused with.
 const throwIf = "395"
 
-// add notes a write, and whether its writer heard of it.
-func (l *ledger) add(s statement, a answer, heard bool) {
+func (l *ledger) add(a answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case a.code == throwIf:
+	if a.code == throwIf {
 		l.fenced++
-	case s.token == "" || !a.ok():
-	case heard:
-		l.places[placeOf(s.token)] = true
-	default:
-		l.lost[s.token] = true
-		delete(l.places, placeOf(s.token))
 	}
 }
 
-// placeOf is the topic and partition of a token, which is table:topic:partition:first-last.
-func placeOf(token string) string {
-	parts := strings.Split(token, ":")
-	if len(parts) < 3 {
-		return token
-	}
-	return parts[1] + ":" + parts[2]
-}
-
-// found counts blocks that the server took unheard at places that were written on to afterwards: the writer has seen that it
-// had the block, or the oracle finds it twice.
-func (l *ledger) found() (n int) {
+func (l *ledger) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for token := range l.lost {
-		if l.places[placeOf(token)] {
-			n++
-		}
-	}
-	return n
+	l.lost++
 }
 
-func (l *ledger) refused() int {
+func (l *ledger) look() (lost, fenced int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.fenced
+	return l.lost, l.fenced
 }
 
 // diskFull is the server's answer when it has no room.

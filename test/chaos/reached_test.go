@@ -34,7 +34,9 @@ func (w *world) judgeReached(caused map[string]int) {
 	w.mu.Lock()
 	reached := maps.Clone(w.reached)
 	w.mu.Unlock()
-	reached[blockFound], reached[writerFenced] = w.ledger.found(), w.ledger.refused()
+	// The warehouse has caught up, so whoever lost an answer has finished that range: having seen that the block was there, or the
+	// oracle finds it twice.
+	reached[blockFound], reached[writerFenced] = w.ledger.look()
 	reached[dedupHit] = w.told.total(telemetry.WarehouseRepeats)
 	reached[planRepeated] = w.told.total(telemetry.WarehouseRepaired)
 	for _, what := range slices.Sorted(maps.Keys(reachedBy())) {

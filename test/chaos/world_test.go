@@ -60,7 +60,7 @@ type world struct {
 func newWorld(t *testing.T, set settings) *world {
 	t.Helper()
 	w := &world{
-		t: t, set: set, random: rand.New(rand.NewPCG(set.seed, 0)), ledger: newLedger(), reached: map[string]int{},
+		t: t, set: set, random: rand.New(rand.NewPCG(set.seed, 0)), ledger: &ledger{}, reached: map[string]int{},
 		recovery: map[string][]time.Duration{}, layout: crew(),
 		nonce: fmt.Sprintf("%x", time.Now().UnixNano()),
 	}
