@@ -55,7 +55,8 @@ var (
 	// ErrEndpointRefused: it will never answer this request.
 	ErrEndpointRefused = errors.New("embeddings endpoint refuses the request")
 	// ErrTextRefused: it refuses what it was given, not who asks or how: one of
-	// the texts is too long for it, say. It is an ErrEndpointRefused as well.
+	// the texts is too long for it, say. It takes other texts. It is an
+	// ErrEndpointRefused as well.
 	ErrTextRefused = fmt.Errorf("%w: text refused", ErrEndpointRefused)
 	// ErrEndpointAnswer: its answer is not what was asked for.
 	ErrEndpointAnswer = errors.New("embeddings endpoint answered wrongly")
@@ -122,12 +123,30 @@ func (e *Endpoint) Embed(ctx context.Context, texts []string, kind Kind) ([][]fl
 	var out [][]float32
 	for batch := range slices.Chunk(texts, e.cfg.Batch) {
 		vectors, err := e.batch(ctx, batch)
+		if errors.Is(err, ErrTextRefused) {
+			vectors, err = e.again(ctx, batch, err)
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, vectors...)
 	}
 	return out, nil
+}
+
+// knownText is what every endpoint of embeddings takes.
+const knownText = "a"
+
+// again tells a text that is refused from an endpoint that refuses everything, because its model has another name, say: only
+// where it takes a known text, and then refuses these once more, the texts are at fault.
+func (e *Endpoint) again(ctx context.Context, texts []string, refused error) ([][]float32, error) {
+	if _, err := e.batch(ctx, []string{knownText}); errors.Is(err, ErrTextRefused) {
+		status := strings.TrimPrefix(refused.Error(), ErrTextRefused.Error()+": ") // not the class: no text is at fault
+		return nil, fmt.Errorf("%w: it takes no text, not even %q: %s", ErrEndpointRefused, knownText, status)
+	} else if err != nil {
+		return nil, err
+	}
+	return e.batch(ctx, texts)
 }
 
 func (e *Endpoint) batch(ctx context.Context, texts []string) ([][]float32, error) {
