@@ -1,8 +1,10 @@
 package tracing
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -263,7 +265,11 @@ func TestACollectorThatHangsStopsNothing(t *testing.T) {
 	r.hold = make(chan struct{})
 	defer close(r.hold)
 	_, _, byRole := story(t, "")
-	e := exporter(t, r.URL, "rollout")
+	var logged bytes.Buffer
+	e, err := New(t.Context(), Config{Endpoint: r.URL}, Settings{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 2 * queueEvents {
 		e.Add(byRole["rollout"])
 	}
@@ -275,6 +281,9 @@ func TestACollectorThatHangsStopsNothing(t *testing.T) {
 	e.Shutdown(ctx) // returns although the collector does not answer
 	if s := e.Stats(); s.Sent != 0 || s.Failed == 0 {
 		t.Errorf("%+v", s)
+	}
+	if !strings.Contains(logged.String(), "context canceled") {
+		t.Errorf("shutdown waited for the collector: %s", logged.String())
 	}
 	e.Add(byRole["rollout"]) // nobody listens any more; it must not block
 }
