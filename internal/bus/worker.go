@@ -82,6 +82,7 @@ func (w *worker) loop(stop, gen, work context.Context) error {
 	in := make(chan fetched)
 	var wg sync.WaitGroup
 	for topic, p := range w.claim.topics {
+		p.asm.Midway = p.start > 0
 		cu := w.c.cursor(topic, w.claim.Partition, p.start)
 		wg.Go(func() { cancel(w.c.stream(ctx, cu, in)) })
 	}

@@ -29,6 +29,9 @@ type Lost struct {
 type Assembler struct {
 	// Check is what an event must pass; one that does not is lost. Nil: nothing.
 	Check func(Event) error
+	// Midway says that reading begins after the partition's first record, as a run's consumers do. A set that is first seen
+	// after its first part began before that: it cannot become whole here and is passed over. Those who begin earlier have it.
+	Midway bool
 
 	open    []*openSet // in the order of their first record
 	done    map[uuid.UUID]bool
@@ -58,7 +61,7 @@ func (a *Assembler) Add(r Record) (*Event, []Lost) {
 		}
 		return &ev, lost
 	}
-	if a.done[ev.ID] {
+	if a.done[ev.ID] || a.Midway && part.index > 0 && a.find(ev.ID, *part) == nil {
 		return nil, lost
 	}
 	set, crowded := a.set(r, ev, *part)
@@ -122,10 +125,8 @@ func (a *Assembler) age(r Record) []Lost {
 // set finds the open set that a part belongs to, or opens it. The oldest one is given up for it where too many are open:
 // they are no writers' that die, but somebody's who only begins.
 func (a *Assembler) set(r Record, ev Event, c chunk) (found *openSet, lost []Lost) {
-	for _, s := range a.open {
-		if s.event.ID == ev.ID && s.chunk.nonce == c.nonce {
-			return s, nil
-		}
+	if s := a.find(ev.ID, c); s != nil {
+		return s, nil
 	}
 	if len(a.open) == maxOpenSets {
 		oldest := a.open[0]
@@ -135,6 +136,16 @@ func (a *Assembler) set(r Record, ev Event, c chunk) (found *openSet, lost []Los
 	s := &openSet{first: r, event: ev, chunk: c, parts: map[int][]byte{}}
 	a.open = append(a.open, s)
 	return s, lost
+}
+
+// find is the open set that a part belongs to, or nil.
+func (a *Assembler) find(id uuid.UUID, c chunk) *openSet {
+	for _, s := range a.open {
+		if s.event.ID == id && s.chunk.nonce == c.nonce {
+			return s
+		}
+	}
+	return nil
 }
 
 func (s *openSet) givenUp() Lost {
