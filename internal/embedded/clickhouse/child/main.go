@@ -148,12 +148,14 @@ func open(lib *engine.Library, o options, setup Setup, logger *slog.Logger) (*en
 	if setup.Memory > 0 {
 		serverOptions["max_server_memory_usage"] = fmt.Sprint(setup.Memory)
 	}
-	dropped, err := dropEmptyDefinitions(o.layout().data)
+	defs := newDefinitions(o.layout())
+	mended, err := defs.mend()
 	if err != nil {
 		return nil, err
 	}
-	if len(dropped) > 0 {
-		logger.Warn("definitions that a full disk left empty are dropped", "files", dropped)
+	if len(mended.dropped)+len(mended.restored) > 0 {
+		logger.Warn("definitions that a full disk left empty are dropped, or restored where they have data",
+			"dropped", mended.dropped, "restored", mended.restored)
 	}
 	forgotten, err := forgetLostTokens(o.layout().data)
 	if err != nil {
@@ -176,6 +178,9 @@ func open(lib *engine.Library, o options, setup Setup, logger *slog.Logger) (*en
 	if err != nil {
 		eng.Close()
 		return nil, fmt.Errorf("make the database: %w", err)
+	}
+	if err := defs.keep(); err != nil {
+		logger.Warn("the definitions are not copied", "error", err)
 	}
 	return eng, nil
 }

@@ -19,6 +19,8 @@ import (
 const (
 	// reserve is the room below which the disk counts as full.
 	reserve = 16 << 20
+	// again is the room with which the engine starts anew.
+	again = 2 * reserve
 	// lookEvery is how often the room is looked at. What fills and empties a disk within it is not seen.
 	lookEvery = 50 * time.Millisecond
 )
@@ -48,7 +50,7 @@ func (r *room) check() error {
 	if !r.was.Load() {
 		return nil
 	}
-	return fmt.Errorf("%d bytes are free below %s, %d are needed", free, r.dir, int64(reserve))
+	return fmt.Errorf("the disk was full: %d bytes are free below %s, %d are waited for", free, r.dir, int64(again))
 }
 
 // watch looks until ctx ends, or there is room again after there was none: then it calls end.
@@ -64,7 +66,7 @@ func (r *room) watch(ctx context.Context, end func(error)) {
 		if r.check() == nil {
 			continue
 		}
-		if free, err := r.free(r.dir); err == nil && free >= 2*reserve {
+		if free, err := r.free(r.dir); err == nil && free >= again {
 			end(errRoom)
 			return
 		}
