@@ -37,7 +37,8 @@ type Settings struct {
 
 // Sizes and times.
 const (
-	queueEvents = 4096 // events that wait to become spans
+	queueEvents = 4096     // events that wait to become spans
+	queueBytes  = 32 << 20 // what they hold: an episode may have many MiB
 	batchSpans  = 512
 	batchEvery  = time.Second
 	sendTimeout = 5 * time.Second
@@ -62,6 +63,7 @@ type Exporter struct {
 	ctx    context.Context //nolint:containedctx // ends the sending, which belongs to no call
 	cancel context.CancelFunc
 
+	held                  atomic.Int64 // bytes in the queue
 	sent, dropped, failed atomic.Int64
 	down                  bool // the collector; of the one goroutine
 	batch                 []sdktrace.ReadOnlySpan
@@ -143,13 +145,28 @@ func process(role string) *resource.Resource {
 // Add takes events that are in the log. It does not wait: what the queue has no room for is dropped and counted.
 func (e *Exporter) Add(events []event.Event) {
 	for _, ev := range events {
-		select {
-		case e.queue <- ev:
-		default:
+		if !e.enqueue(ev) {
 			e.dropped.Add(1)
 		}
 	}
 }
+
+// enqueue puts an event into the queue, which has room for one of any size where it is empty.
+func (e *Exporter) enqueue(ev event.Event) bool {
+	n := size(ev)
+	if held := e.held.Add(n); held <= queueBytes || held == n {
+		select {
+		case e.queue <- ev:
+			return true
+		default:
+		}
+	}
+	e.held.Add(-n)
+	return false
+}
+
+// size is about what an event holds.
+func size(ev event.Event) int64 { return int64(len(ev.Payload) + len(ev.Key) + 512) }
 
 // Stats returns what became of spans until now.
 func (e *Exporter) Stats() Stats {
@@ -198,6 +215,7 @@ func (e *Exporter) drain() {
 		select {
 		case ev := <-e.queue:
 			if e.down {
+				e.held.Add(-size(ev))
 				e.dropped.Add(1)
 				continue
 			}
@@ -210,6 +228,7 @@ func (e *Exporter) drain() {
 }
 
 func (e *Exporter) add(ev event.Event) {
+	defer e.held.Add(-size(ev)) // the batch that may be sent now holds no events
 	for _, s := range e.mapper.spans(ev) {
 		ctx := context.WithValue(context.Background(), idsKey{}, spanIDs{s.Trace, s.ID})
 		options := []trace.SpanStartOption{trace.WithTimestamp(s.Start), trace.WithAttributes(s.Attributes...)}

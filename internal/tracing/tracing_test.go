@@ -288,6 +288,34 @@ func TestACollectorThatHangsStopsNothing(t *testing.T) {
 	e.Add(byRole["rollout"]) // nobody listens any more; it must not block
 }
 
+// TestACollectorThatHangsHoldsNoMemory: what waits for it is bounded in bytes, and all of it is given back.
+func TestACollectorThatHangsHoldsNoMemory(t *testing.T) {
+	r := receive(t)
+	r.hold = make(chan struct{})
+	_, _, byRole := story(t, "")
+	e := exporter(t, r.URL, "rollout")
+	large := byRole["rollout"][:1]
+	large[0].Payload = append(slices.Clone(large[0].Payload), make([]byte, queueBytes/8)...) // of which nothing can be decoded
+	for range batchSpans {
+		e.Add(byRole["rollout"][1:])
+	}
+	await(t, "it hangs", func() bool { return len(e.queue) == 0 && e.held.Load() > 0 })
+	for range 100 {
+		e.Add(large)
+	}
+	if n := len(e.queue); n > 8 || e.Stats().Dropped < 92 {
+		t.Errorf("%d events of %d bytes wait, %+v", n, len(large[0].Payload), e.Stats())
+	}
+	close(r.hold)
+	await(t, "all is given back", func() bool { return e.held.Load() == 0 })
+	large[0].Payload = make([]byte, queueBytes+1)
+	before := e.Stats().Dropped
+	e.Add(large)
+	if e.Stats().Dropped != before {
+		t.Error("an empty queue has no room for a large event")
+	}
+}
+
 func TestACollectorThatComesBackGetsLaterSpans(t *testing.T) {
 	r := receive(t)
 	_, _, byRole := story(t, "")
