@@ -1,6 +1,6 @@
 # The program and its native trainer plugin, for spade worker on a cluster: the services are elsewhere, so that the engine of
 # the embedded warehouse is not in it. Environments in Python need the interpreter, which is.
-FROM golang:1.26.0-bookworm AS build
+FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
