@@ -41,13 +41,13 @@ func (l *lane) convert(ctx context.Context) (*batch, error) {
 	if len(l.events) == 0 {
 		return &batch{next: l.delivered}, nil
 	}
-	events, err := l.candidates()
-	if err != nil {
-		return nil, err
+	events, span := l.candidates()
+	if len(events) == 0 {
+		return &batch{next: span.Last + 1}, nil
 	}
 	var present map[uuid.UUID]bool
-	err = l.part.retry(ctx, "look up events", func(ctx context.Context) (err error) {
-		present, err = l.part.sink.set.Store.Present(ctx, l.place, events[0].LastOffset, events)
+	err := l.part.retry(ctx, "look up events", func(ctx context.Context) (err error) {
+		present, err = l.part.sink.set.Store.Present(ctx, l.place, span.First, events)
 		return err
 	})
 	if err != nil {
@@ -66,21 +66,18 @@ func (l *lane) convert(ctx context.Context) (*batch, error) {
 	}
 }
 
-// candidates are the events of the range to be repeated, or else all.
-func (l *lane) candidates() ([]event.Event, error) {
+// candidates are the events of the range to be repeated, or else all. Those of a planned range need not stand at its ends: the
+// writer that planned it may have taken a record for an event that yields nothing here, and no rows.
+func (l *lane) candidates() ([]event.Event, Range) {
 	plan := l.state.Plan
 	if plan == nil {
-		return l.events, nil
+		return l.events, Range{l.events[0].LastOffset, l.events[len(l.events)-1].LastOffset}
 	}
 	n := 0
 	for n < len(l.events) && l.events[n].LastOffset <= plan.Last {
 		n++
 	}
-	if n == 0 || l.events[0].LastOffset != plan.First || l.events[n-1].LastOffset != plan.Last {
-		return nil, fmt.Errorf("%s/%d: the planned range %d-%d is not in the log: %w",
-			l.place.Topic, l.place.Partition, plan.First, plan.Last, ErrOtherLog)
-	}
-	return l.events[:n], nil
+	return l.events[:n], *plan
 }
 
 // conversion is one attempt to turn events into blocks.
@@ -123,9 +120,11 @@ func (c *conversion) run(ctx context.Context) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := c.events[c.out.taken-1].LastOffset
-	c.out.span = Range{First: c.events[0].LastOffset, Last: last}
-	c.out.next = last + 1
+	c.out.span = Range{First: c.events[0].LastOffset, Last: c.events[c.out.taken-1].LastOffset}
+	if plan := c.lane.state.Plan; plan != nil {
+		c.out.span = *plan
+	}
+	c.out.next = c.out.span.Last + 1
 	c.out.blocks = c.set.Blocks()
 	return c.out, nil
 }

@@ -24,8 +24,13 @@ type lane struct {
 	behind    bool          // the partition has more that was not delivered yet
 }
 
-// resume takes over the state that the warehouse has. Events that it holds already are dropped.
+// resume takes over the state that the warehouse has. Events that it holds already are dropped, and those before a range that was
+// planned: there was none for the writer that planned it. To another one the second writing of a large event may be one, when it
+// begins to read after the first.
 func (l *lane) resume(s State) {
+	if s.Plan != nil {
+		s.Next = max(s.Next, s.Plan.First)
+	}
 	l.state = s
 	kept := l.events[:0]
 	l.bytes = 0
@@ -57,7 +62,7 @@ func (l *lane) due(full int) bool {
 		return false
 	}
 	if plan := l.state.Plan; plan != nil {
-		return l.events[len(l.events)-1].LastOffset >= plan.Last
+		return l.delivered > plan.Last
 	}
 	return l.bytes >= full
 }
@@ -66,7 +71,7 @@ func (l *lane) due(full int) bool {
 // of it is here.
 func (l *lane) pending() bool {
 	if plan := l.state.Plan; plan != nil {
-		return len(l.events) > 0 && l.events[len(l.events)-1].LastOffset >= plan.Last
+		return l.delivered > plan.Last
 	}
 	return len(l.events) > 0 || l.delivered > l.state.Next
 }

@@ -64,13 +64,15 @@ func (a *actor) step(what string) verdict {
 
 // placeLog is one partition of one topic and what a warehouse should hold of it.
 type placeLog struct {
-	events []event.Event
-	end    int64
-	want   map[string]map[int64]int // rows by table and offset
-	ids    map[int64]uuid.UUID      // of the records by which rows came
-	poison []int64
-	erased map[textKey]int64 // texts that must go, and the offset that says so
-	seen   map[uuid.UUID]bool
+	events  []event.Event // as one sees them who reads from the beginning
+	records []event.Record
+	asm     event.Assembler // of that reader
+	end     int64
+	want    map[string]map[int64]int // rows by table and offset
+	ids     map[int64]uuid.UUID      // of the records by which rows came
+	poison  []int64
+	erased  map[textKey]int64 // texts that must go, and the offset that says so
+	seen    map[uuid.UUID]bool
 }
 
 func (l *placeLog) id(offset int64) uuid.UUID { return l.ids[offset] }
@@ -119,8 +121,36 @@ func (s *sim) fail(format string, args ...any) {
 	}
 }
 
-// append adds an event to a log and to what the warehouse should hold.
+// append adds an event of one record to a log.
 func (s *sim) append(p Place, ev event.Event, gap int64) {
+	s.logOf(p).end += gap
+	for _, r := range s.encode(ev, 0, uuid.Nil) {
+		s.put(p, r)
+	}
+}
+
+// encode makes the records of one writing of an event.
+func (s *sim) encode(ev event.Event, limit int, nonce uuid.UUID) []event.Record {
+	records, err := event.Encode(ev, limit, nonce)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return records
+}
+
+// put adds a record to a log, and the event that it completes to what the warehouse should hold.
+func (s *sim) put(p Place, r event.Record) (whole bool) {
+	l := s.logOf(p)
+	r.Topic, r.Partition, r.Offset, r.Time = p.Topic, p.Partition, l.end, time.Unix(1_700_000_000, 0)
+	l.records, l.end = append(l.records, r), l.end+1
+	ev, _ := l.asm.Add(r)
+	if ev != nil {
+		s.happened(p, l, *ev)
+	}
+	return ev != nil
+}
+
+func (s *sim) logOf(p Place) *placeLog {
 	l := s.logs[p]
 	if l == nil {
 		l = &placeLog{
@@ -128,9 +158,13 @@ func (s *sim) append(p Place, ev event.Event, gap int64) {
 		}
 		s.logs[p] = l
 	}
-	at := l.end + gap
-	ev.Topic, ev.Partition, ev.Offset, ev.LastOffset = p.Topic, p.Partition, at, at
-	l.events, l.end = append(l.events, ev), at+1
+	return l
+}
+
+// happened notes what the warehouse should hold of an event.
+func (s *sim) happened(p Place, l *placeLog, ev event.Event) {
+	at := ev.LastOffset
+	l.events = append(l.events, ev)
 	if l.seen[ev.ID] {
 		return
 	}
@@ -278,6 +312,27 @@ type life struct {
 	start  map[string]int64
 	from   map[string]int64   // where the next batch begins
 	cut    func(left int) int // how many records come with the next batch
+	reads  map[string]*reading
+}
+
+// reading is what the bus keeps of a topic that it delivers: events of several records, whole ones and begun ones, hold the commits
+// back.
+type reading struct {
+	asm   event.Assembler
+	large []event.Event // delivered and not committed
+}
+
+// safe is how far may be committed when everything before next is durable.
+func (r *reading) safe(next int64) int64 {
+	at := next
+	r.large = slices.DeleteFunc(r.large, func(ev event.Event) bool { return ev.LastOffset < next })
+	for _, ev := range r.large {
+		at = min(at, ev.Offset)
+	}
+	if open, ok := r.asm.OldestOpen(); ok {
+		at = min(at, open)
+	}
+	return at
 }
 
 var errLost = errors.New("the group has given this member up")
@@ -285,13 +340,18 @@ var errLost = errors.New("the group has given this member up")
 // open starts a life, which the group regards as the partition's member from now on.
 func (s *sim) open(name string, number int32, cut func(int) int, work func(context.Context, *life, *partition) error) *life {
 	ctx, tell := context.WithCancel(context.Background())
-	l := &life{sim: s, number: number, tell: tell, cut: cut, start: map[string]int64{}, from: map[string]int64{}}
+	l := &life{sim: s, number: number, tell: tell, cut: cut, start: map[string]int64{}, from: map[string]int64{}, reads: map[string]*reading{}}
 	s.members[number] = l
 	l.actor = s.spawn(name, func(a *actor) error {
 		defer tell()
 		l.actor = a
 		l.sink = s.sinkFor(l)
-		a.last = func() { s.reached["plan repeated"] += int(l.sink.Stats().Repaired) }
+		a.last = func() {
+			s.reached["plan repeated"] += int(l.sink.Stats().Repaired)
+			if errors.Is(a.err, ErrOtherLog) {
+				s.fail("%s: %v", a.name, a.err)
+			}
+		}
 		for _, topic := range l.Topics() {
 			l.start[topic] = s.commits[Place{topic, number}]
 		}
@@ -365,7 +425,7 @@ func (l *life) Commit(topic string, next int64) error {
 	if l.sim.members[l.number] != l {
 		return errLost
 	}
-	l.sim.commits[p] = max(l.sim.commits[p], next)
+	l.sim.commits[p] = max(l.sim.commits[p], l.reads[topic].safe(next))
 	return nil
 }
 
@@ -377,9 +437,29 @@ func (l *life) next(ctx context.Context, p *partition, topic string) (bool, erro
 		return false, nil
 	}
 	b := bus.Batch{Topic: topic, Partition: l.number, End: log.end, Next: min(log.end, from+int64(l.cut(int(log.end-from))))}
-	for _, ev := range log.events {
-		if ev.LastOffset >= from && ev.LastOffset < b.Next {
-			b.Events = append(b.Events, ev)
+	read := l.reads[topic]
+	if read == nil {
+		read = &reading{}
+		l.reads[topic] = read
+	}
+	first, _ := slices.BinarySearchFunc(log.records, from, func(r event.Record, at int64) int { return cmp.Compare(r.Offset, at) })
+	for _, r := range log.records[first:] {
+		if r.Offset >= b.Next {
+			break
+		}
+		ev, lost := read.asm.Add(r)
+		if len(lost) > 0 {
+			l.sim.fail("%s loses %v", l.name, lost)
+		}
+		if ev == nil {
+			continue
+		}
+		b.Events = append(b.Events, *ev)
+		if ev.Offset < ev.LastOffset {
+			read.large = append(read.large, *ev)
+			if !slices.ContainsFunc(log.events, func(e event.Event) bool { return e.LastOffset == ev.LastOffset }) {
+				l.sim.reach("retry read without its first writing")
+			}
 		}
 	}
 	l.from[topic] = b.Next

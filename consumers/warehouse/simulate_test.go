@@ -2,6 +2,7 @@ package warehouse
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -14,6 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -26,7 +30,8 @@ type simulation struct {
 	lives   int
 	live    map[int32][]*life // those that may still run, by partition
 	closing bool
-	trace   uint64 // digest of everything that was decided
+	writing map[Place][]writing // events of several records that are being written
+	trace   uint64              // digest of everything that was decided
 	log     func(format string, args ...any)
 }
 
@@ -39,7 +44,8 @@ func newSimulation(t testing.TB, base *Sink, seed uint64, wrong string) *simulat
 	rng := rand.New(rand.NewPCG(seed, 77))
 	windows := []int{2, 3, 50}
 	s := &simulation{
-		sim: newSim(t, base, windows[rng.IntN(len(windows))]), rng: rng, live: map[int32][]*life{}, log: func(string, ...any) {},
+		sim: newSim(t, base, windows[rng.IntN(len(windows))]), rng: rng, live: map[int32][]*life{},
+		writing: map[Place][]writing{}, log: func(string, ...any) {},
 	}
 	if os.Getenv("SPADE_TEST_SEED") != "" {
 		s.log = t.Logf
@@ -56,11 +62,47 @@ func newSimulation(t testing.TB, base *Sink, seed uint64, wrong string) *simulat
 
 func simTopics() []string { return []string{topics.Documents, topics.Environments, topics.Rollouts} }
 
+// writing is an event of several records and those that are not in the log yet.
+type writing struct {
+	event event.Event
+	rest  []event.Record
+}
+
+// produceLarge appends a record of an event of several: of a new one, of one whose producer died before it was whole, or of one
+// that was whole and whose producer did not come to know. The last two are written again under another nonce.
+func (s *simulation) produceLarge(p Place) {
+	begin := func(ev event.Event) {
+		var nonce uuid.UUID
+		binary.BigEndian.PutUint64(nonce[:], s.rng.Uint64())
+		s.writing[p] = append(s.writing[p], writing{ev, s.encode(ev, 1+len(ev.Payload)/(2+s.rng.IntN(3)), nonce)})
+	}
+	if len(s.writing[p]) == 0 {
+		begin(makeEvent(s.rng, p.Topic, s.number))
+		s.number++
+	}
+	i := s.rng.IntN(len(s.writing[p]))
+	w := &s.writing[p][i]
+	s.put(p, w.rest[0])
+	w.rest = w.rest[1:]
+	if len(w.rest) > 0 && s.rng.IntN(8) > 0 {
+		return
+	}
+	ev, cut := w.event, len(w.rest) > 0
+	s.writing[p] = slices.Delete(s.writing[p], i, i+1)
+	if cut || s.rng.IntN(2) == 0 {
+		begin(ev)
+	}
+}
+
 // produce appends an event: a new one, a repeat with another payload, or one that cannot become rows.
 func (s *simulation) produce(p Place) {
+	if s.rng.IntN(3) == 0 {
+		s.produceLarge(p)
+		return
+	}
 	ev := makeEvent(s.rng, p.Topic, s.number)
 	s.number++
-	if l := s.logs[p]; l != nil && s.rng.IntN(6) == 0 {
+	if l := s.logs[p]; l != nil && len(l.events) > 0 && s.rng.IntN(6) == 0 {
 		old := l.events[s.rng.IntN(len(l.events))]
 		ev.ID, ev.Key = old.ID, old.Key
 	}
@@ -267,6 +309,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for _, what := range []string{
 		"rebalance during flush", "dedup hit", "dead letter", "plan repeated", "fenced writer", "rows found", "token forgotten", "server restarted",
+		"retry read without its first writing",
 	} {
 		if reached[what] == 0 {
 			t.Errorf("never reached: %s", what)
