@@ -86,7 +86,7 @@ func (s *Services) Verify(ctx context.Context, run runs.Run) (Verification, erro
 // VerifyAll compares what the options name with the log. Projections that no process fills are brought up to date first;
 // where other processes fill them they are waited for while they come nearer, and compared as far as they have come.
 func (s *Services) VerifyAll(ctx context.Context, o VerifyOptions) (Verification, error) {
-	v := &verification{s: s, VerifyOptions: o, report: &verify.Report{}, withdrawn: verify.Withdrawals{}}
+	v := &verification{s: s, VerifyOptions: o, report: &verify.Report{}, withdrawn: verify.Withdrawals{}, redacted: map[uuid.UUID]int64{}}
 	defer v.release()
 	if err := v.verify(ctx); err != nil {
 		return Verification{}, err
@@ -102,6 +102,7 @@ type verification struct {
 	cut       verify.Cut
 	state     projected
 	withdrawn verify.Withdrawals
+	redacted  map[uuid.UUID]int64 // documents whose text the sink removes, by the record that says so
 
 	log         *verify.RunLog
 	digest      *digest.Log
@@ -165,7 +166,12 @@ func (v *verification) findWithdrawn(ctx context.Context) error {
 		return err
 	}
 	scan := verify.Scan{Topic: []string{topics.Documents}, Cut: verify.Cut{Ends: verify.Positions{topics.Documents: now}}}
-	return scan.Run(ctx, v.s.Bus, v.withdrawn)
+	redacted, release, err := redactions(v.redacted)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return scan.Run(ctx, v.s.Bus, v.withdrawn, redacted)
 }
 
 // checks makes the checks of one scan.
@@ -199,12 +205,9 @@ func (v *verification) checks() ([]verify.Check, error) {
 }
 
 func (v *verification) auditSettings() audit.Settings {
-	set := audit.Settings{Run: v.run(), Ends: v.state.warehouse, Withdrawn: map[uuid.UUID]int64{}}
+	set := audit.Settings{Run: v.run(), Ends: v.state.warehouse, Withdrawn: v.redacted}
 	if v.s.Config.Embeddings.URL == "" {
 		set.Embedder = rowEmbedder{v.s.Embedder}
-	}
-	for id, at := range v.withdrawn {
-		set.Withdrawn[id] = at.Offset
 	}
 	return set
 }

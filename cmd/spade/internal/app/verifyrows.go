@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed256f7767/spade/consumers/verify"
 	"github.com/seed256f7767/spade/consumers/warehouse/audit"
 	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/tables"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -66,6 +68,30 @@ func (c *rowCheck) Add(ctx context.Context, e *verify.Entry) error {
 func (c *rowCheck) Partition(context.Context) error {
 	clear(c.failed)
 	return nil
+}
+
+// redactions notes the withdrawals that the sink takes: the first of an id that can become a row. release frees what it needs.
+func redactions(to map[uuid.UUID]int64) (check *rowCheck, release func(), err error) {
+	catalogue, err := tables.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch := tables.NewSet(memory.DefaultAllocator, catalogue, 0)
+	check = newRowCheck(uuid.Nil, func(_ context.Context, ev event.Event, msg proto.Message) error {
+		m, ok := msg.(*spadepb.DocumentWithdrawn)
+		if !ok {
+			return nil
+		}
+		if err := scratch.Append(&ev, msg); err != nil {
+			return err
+		}
+		for _, b := range scratch.Blocks() {
+			b.Record.Release()
+		}
+		to[uuid.UUID(m.GetDocumentId())] = ev.LastOffset
+		return nil
+	})
+	return check, scratch.Release, nil
 }
 
 // detailed is how many keys are compared row by row; the others are named only.
