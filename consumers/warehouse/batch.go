@@ -16,7 +16,7 @@ import (
 
 // cutBytes is the size of a table's rows from which no further event goes into the same range. It leaves room below
 // tables.MaxBlockBytes for the event that crosses it.
-const cutBytes = tables.MaxBlockBytes / 2
+const cutBytes = tables.MaxBlockBytes / 4 * 3
 
 // batch is a range turned into blocks.
 type batch struct {
@@ -172,6 +172,21 @@ func (c *conversion) note(ev *event.Event, msg proto.Message) {
 		c.out.withdrawn = append(c.out.withdrawn, Withdrawal{uuid.UUID(m.GetDocumentId()), ev.LastOffset})
 	}
 	c.texts.Note(ev, msg)
+}
+
+// latest is the last withdrawal of each document: one that was ingested again and withdrawn again has two.
+func latest(withdrawn []Withdrawal) []Withdrawal {
+	at := make(map[uuid.UUID]int, len(withdrawn))
+	var out []Withdrawal
+	for _, w := range withdrawn {
+		if i, ok := at[w.Document]; ok {
+			out[i].Before = max(out[i].Before, w.Before)
+			continue
+		}
+		at[w.Document] = len(out)
+		out = append(out, w)
+	}
+	return out
 }
 
 // deadLetter makes an event that cannot become rows durable elsewhere. An event of the dead letters themselves is only

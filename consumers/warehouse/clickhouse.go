@@ -159,7 +159,7 @@ const redactions = 1000
 
 // Redact implements Store. Each mutation rewrites the parts that hold the documents, so they go together.
 func (c *ClickHouse) Redact(ctx context.Context, p Place, withdrawn []Withdrawal) error {
-	for chunk := range slices.Chunk(withdrawn, redactions) {
+	for chunk := range slices.Chunk(latest(withdrawn), redactions) {
 		ids, befores := make([]string, len(chunk)), make([]string, len(chunk))
 		for i, w := range chunk {
 			ids[i], befores[i] = "'"+w.Document.String()+"'", strconv.FormatInt(w.Before, 10)

@@ -25,7 +25,8 @@ type Config struct {
 	FlushIdle time.Duration
 	// FlushMax is how long events wait at most while there is always more. Default 1 s.
 	FlushMax time.Duration
-	// FlushBytes is the size of the payloads from which a lane flushes at once. Default 8 MiB.
+	// FlushBytes is what the events of a lane may take before it flushes them at once. Default 16 MiB: each flush is several
+	// statements, whatever its size.
 	FlushBytes int
 	// Parallel is how many lanes flush at the same time; it bounds memory. Default 4.
 	Parallel int
@@ -36,7 +37,7 @@ type Config struct {
 // NewDefaultConfig returns the defaults.
 func NewDefaultConfig() Config {
 	return Config{
-		FlushIdle: 500 * time.Millisecond, FlushMax: time.Second, FlushBytes: 8 << 20, Parallel: 4,
+		FlushIdle: 500 * time.Millisecond, FlushMax: time.Second, FlushBytes: 16 << 20, Parallel: 4,
 		StatementTimeout: 2 * time.Minute,
 	}
 }

@@ -18,7 +18,7 @@ type lane struct {
 	state State
 
 	events    []event.Event // gathered and not flushed, in order
-	bytes     int           // of their payloads
+	bytes     int           // that they take
 	since     time.Time     // when the first of them came
 	delivered int64         // everything before it was delivered, events or not
 	behind    bool          // the partition has more that was not delivered yet
@@ -37,12 +37,18 @@ func (l *lane) resume(s State) {
 	for _, ev := range l.events {
 		if ev.LastOffset >= s.Next {
 			kept = append(kept, ev)
-			l.bytes += len(ev.Payload)
+			l.bytes += weight(&ev)
 		}
 	}
 	clear(l.events[len(kept):])
 	l.events = kept
 }
+
+// eventBytes is about what an event takes besides its payload. Without it many small ones would take many times what they count
+// for.
+const eventBytes = 512
+
+func weight(ev *event.Event) int { return len(ev.Payload) + eventBytes }
 
 func (l *lane) add(ev *event.Event) {
 	if ev.LastOffset < l.state.Next {
@@ -52,7 +58,7 @@ func (l *lane) add(ev *event.Event) {
 		l.since = time.Now()
 	}
 	l.events = append(l.events, *ev)
-	l.bytes += len(ev.Payload)
+	l.bytes += weight(ev)
 	l.delivered = max(l.delivered, ev.LastOffset+1)
 }
 
@@ -198,7 +204,7 @@ func (l *lane) finish(ctx context.Context, b *batch) error {
 	l.events = append(make([]event.Event, 0, len(rest)), rest...)
 	l.bytes = 0
 	for i := range l.events {
-		l.bytes += len(l.events[i].Payload)
+		l.bytes += weight(&l.events[i])
 	}
 	c := &p.sink.stats
 	c.events.Add(int64(b.taken))

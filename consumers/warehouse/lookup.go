@@ -131,8 +131,9 @@ func (c *ClickHouse) Held(ctx context.Context, t *tables.Table, p Place, r Range
 	return out, class(rows.Err())
 }
 
-// lookupIDs is how many events one lookup asks for: their ids or keys must fit into a statement.
-const lookupIDs = 2000
+// lookupIDs is how many events one lookup asks for: their ids and keys, once for each of two tables, must fit into a statement,
+// which a server takes up to 256 KiB of.
+const lookupIDs = 1000
 
 // Present implements Store. The rows of the events' keys are found through the primary index.
 func (c *ClickHouse) Present(ctx context.Context, p Place, first int64, events []event.Event) (map[uuid.UUID]bool, error) {

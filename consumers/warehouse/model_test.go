@@ -28,7 +28,7 @@ func (nowhere) TopicIDs(context.Context, ...string) (map[string]uuid.UUID, error
 
 func testSink(t testing.TB, store Store, mem memory.Allocator, dead func(event.Record)) *Sink {
 	t.Helper()
-	s, err := New(Config{FlushBytes: 600, FlushIdle: time.Nanosecond, FlushMax: time.Hour}, Settings{
+	s, err := New(Config{FlushBytes: 600 + 6*eventBytes, FlushIdle: time.Nanosecond, FlushMax: time.Hour}, Settings{
 		Log: nowhere{}, Store: store, Topics: topics.All(4), Memory: mem,
 		DeadLetter: func(_ context.Context, r event.Record, _ error) error { dead(r); return nil },
 	})

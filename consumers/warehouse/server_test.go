@@ -133,7 +133,7 @@ func TestServerLargeLookup(t *testing.T) {
 	_, conn := olaptest.Start(t)
 	l := makeLog(rand.New(rand.NewPCG(51, 52)), 5000)
 	s := testSink(t, NewClickHouse(conn), memory.DefaultAllocator, func(event.Record) {})
-	s.cfg.FlushBytes, s.cfg.FlushIdle = 350<<10, time.Hour
+	s.cfg.FlushBytes, s.cfg.FlushIdle = 1400<<10, time.Hour
 	if err := live(t.Context(), t, s, l, map[string]int64{}, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
