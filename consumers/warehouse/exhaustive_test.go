@@ -143,8 +143,24 @@ func (w *walk) run() {
 	}
 	if w.problem == "" {
 		w.check()
+		w.released()
 	}
 	w.stop()
+}
+
+// released notices what would hold back the commits of the next reader although nothing does for one from the beginning.
+func (w *walk) released() {
+	for p, l := range w.logs {
+		asm := event.Assembler{Midway: w.commits[p] > 0}
+		for _, r := range l.records {
+			if r.Offset >= w.commits[p] {
+				asm.Add(r)
+			}
+		}
+		if at, open := asm.OldestOpen(); open {
+			w.fail("%v is committed up to %d, and whoever reads from there waits for the rest of what is at %d", p, w.commits[p], at)
+		}
+	}
 }
 
 // options begins with the usual course: the current actor goes on.

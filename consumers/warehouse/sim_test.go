@@ -245,12 +245,16 @@ func (s *sim) check() {
 // spawn runs fn as an actor.
 func (s *sim) spawn(name string, fn func(*actor) error) *actor {
 	a := &actor{name: name, turn: make(chan verdict)}
+	s.start(a, fn)
+	return a
+}
+
+func (s *sim) start(a *actor, fn func(*actor) error) {
 	s.actors = append(s.actors, a)
 	go func() {
 		a.err = fn(a)
 		a.over = true
 	}()
-	return a
 }
 
 // outlive lets a statement go on whose client is gone.
@@ -342,9 +346,9 @@ func (s *sim) open(name string, number int32, cut func(int) int, work func(conte
 	ctx, tell := context.WithCancel(context.Background())
 	l := &life{sim: s, number: number, tell: tell, cut: cut, start: map[string]int64{}, from: map[string]int64{}, reads: map[string]*reading{}}
 	s.members[number] = l
-	l.actor = s.spawn(name, func(a *actor) error {
+	l.actor = &actor{name: name, turn: make(chan verdict)}
+	s.start(l.actor, func(a *actor) error {
 		defer tell()
-		l.actor = a
 		l.sink = s.sinkFor(l)
 		a.last = func() {
 			s.reached["plan repeated"] += int(l.sink.Stats().Repaired)
@@ -439,7 +443,7 @@ func (l *life) next(ctx context.Context, p *partition, topic string) (bool, erro
 	b := bus.Batch{Topic: topic, Partition: l.number, End: log.end, Next: min(log.end, from+int64(l.cut(int(log.end-from))))}
 	read := l.reads[topic]
 	if read == nil {
-		read = &reading{}
+		read = &reading{asm: event.Assembler{Midway: l.start[topic] > 0}}
 		l.reads[topic] = read
 	}
 	first, _ := slices.BinarySearchFunc(log.records, from, func(r event.Record, at int64) int { return cmp.Compare(r.Offset, at) })

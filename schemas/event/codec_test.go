@@ -127,6 +127,43 @@ func TestOffsetsStayBeforeAnOpenSet(t *testing.T) {
 	}
 }
 
+// Wherever a reader begins, parts whose first one it has not seen hold nothing back, and are nobody's loss: it begins at the first
+// part of everything that is still needed.
+func TestPartsWithoutTheirFirstOneAreVoid(t *testing.T) {
+	ev := sample(t, 90)
+	var all []Record
+	for range 2 { // the second time its producer did not know of the first
+		records, err := Encode(ev, 30, uuid.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, records...)
+	}
+	for i := range all {
+		all[i].Offset = int64(i)
+	}
+	n := len(all) / 2
+	for from := range all {
+		a := Assembler{Midway: from > 0}
+		var events []Event
+		for _, r := range all[from:] {
+			ev, lost := a.Add(r)
+			if len(lost) > 0 {
+				t.Errorf("from %d: lost %v", from, lost)
+			}
+			if ev != nil {
+				events = append(events, *ev)
+			}
+		}
+		if at, open := a.OldestOpen(); open {
+			t.Errorf("from %d: what is at %d holds the commits back", from, at)
+		}
+		if want := from <= n; (len(events) == 1) != want {
+			t.Errorf("from %d: %d events", from, len(events))
+		}
+	}
+}
+
 func TestCorruptPartsAreLostNotDelivered(t *testing.T) {
 	records, err := Encode(sample(t, 90), 30, uuid.New())
 	if err != nil {
