@@ -27,10 +27,24 @@ type Partition struct {
 // group is what has been seen of an environment that is not closed.
 type group struct {
 	accepted *spadepb.EnvironmentAccepted
-	episodes map[uuid.UUID]*spadepb.RolloutCompleted
-	dropped  map[uuid.UUID]*spadepb.RolloutDropped
-	first    map[string]int64 // offset of the first event, by topic
+	ends     map[uuid.UUID]terminal // by rollout
+	first    map[string]int64       // offset of the first event, by topic
 	opened   time.Time
+}
+
+// terminal is what became of an episode: one of the two.
+type terminal struct {
+	offset    int64
+	completed *spadepb.RolloutCompleted
+	dropped   *spadepb.RolloutDropped
+}
+
+// end notes what became of an episode. Of several events about it the first in the log counts: one worker may have played what
+// another one, that took over from it, dropped.
+func (g *group) end(id []byte, t terminal) {
+	if was, known := g.ends[uuid.UUID(id)]; !known || t.offset < was.offset {
+		g.ends[uuid.UUID(id)] = t
+	}
 }
 
 // NewPartition makes an empty fold.
@@ -58,12 +72,12 @@ func (p *Partition) Add(ev event.Event) ([]event.Event, error) {
 		return p.close(uuid.UUID(m.GetEnvId()))
 	case *spadepb.RolloutCompleted:
 		if g := p.open(ev, m.GetEnvId()); g != nil {
-			keepFirst(g.episodes, m.GetRolloutId(), slim(m))
+			g.end(m.GetRolloutId(), terminal{offset: ev.Offset, completed: slim(m)})
 		}
 		return p.close(uuid.UUID(m.GetEnvId()))
 	case *spadepb.RolloutDropped:
 		if g := p.open(ev, m.GetEnvId()); g != nil {
-			keepFirst(g.dropped, m.GetRolloutId(), m)
+			g.end(m.GetRolloutId(), terminal{offset: ev.Offset, dropped: m})
 		}
 		return p.close(uuid.UUID(m.GetEnvId()))
 	}
@@ -104,10 +118,9 @@ func (p *Partition) open(ev event.Event, envID []byte) *group {
 	g := p.groups[env]
 	if g == nil {
 		g = &group{
-			episodes: map[uuid.UUID]*spadepb.RolloutCompleted{},
-			dropped:  map[uuid.UUID]*spadepb.RolloutDropped{},
-			first:    map[string]int64{},
-			opened:   time.Now(),
+			ends:   map[uuid.UUID]terminal{},
+			first:  map[string]int64{},
+			opened: time.Now(),
 		}
 		p.groups[env] = g
 	}
@@ -123,9 +136,18 @@ func slim(m *spadepb.RolloutCompleted) *spadepb.RolloutCompleted {
 	return m
 }
 
-func keepFirst[T any](m map[uuid.UUID]T, id []byte, value T) {
-	if _, ok := m[uuid.UUID(id)]; !ok {
-		m[uuid.UUID(id)] = value
+// abandonedAfter is the number of records of a partition after which episodes of an environment that nobody accepted are
+// given up.
+const abandonedAfter = 10_000
+
+// Forget drops the groups of environments that were never accepted, of which nothing closes: episodes are appended after the
+// acceptance, so it must be called only when all of spade.environments was added, and next is where reading spade.rollouts
+// goes on.
+func (p *Partition) Forget(next int64) {
+	for env, g := range p.groups {
+		if first, ok := g.first[topics.Rollouts]; ok && g.accepted == nil && next-first > abandonedAfter {
+			delete(p.groups, env)
+		}
 	}
 }
 
@@ -136,7 +158,7 @@ func (p *Partition) close(env uuid.UUID) ([]event.Event, error) {
 		return nil, nil
 	}
 	expected := int(g.accepted.GetExpectedPlain() + g.accepted.GetExpectedHinted())
-	if len(g.episodes)+len(g.dropped) < expected {
+	if len(g.ends) < expected {
 		return nil, nil
 	}
 	regret := summarise(p.run.Config, g)

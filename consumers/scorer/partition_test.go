@@ -125,6 +125,79 @@ func TestAnOpenGroupHoldsTheOffsetOfItsFirstEvent(t *testing.T) {
 	want(1, 5)
 }
 
+// One worker is killed in the middle of its append, and the one that takes over cannot play and drops every episode: the group is
+// complete when each has an end, and those count that are first in the log.
+func TestAnEpisodeThatIsCompletedAndDroppedEndsOnce(t *testing.T) {
+	run := testRun()
+	all := log(t, run, 1) // acceptance, four episodes, one dropped
+	both := slices.Clone(all[:3])
+	for _, ev := range all[1:] {
+		msg, err := ev.Message()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := uuid.UUID(msg.(interface{ GetRolloutId() []byte }).GetRolloutId())
+		of := msg.(interface {
+			GetEnvId() []byte
+			GetArm() string
+		})
+		drop, err := event.New(ev.Key, id, 0, &spadepb.RolloutDropped{
+			RunId: run.ID[:], RolloutId: id[:], EnvId: of.GetEnvId(), Arm: of.GetArm(), Reason: "no memory",
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drop.Offset = int64(len(both) - 1)
+		both = append(both, drop)
+	}
+	for _, ev := range all[3:] { // and the first one's repetition
+		ev.Offset = int64(len(both) - 1)
+		both = append(both, ev)
+	}
+	p := NewPartition(run, observe.NewSource("test"))
+	for i, ev := range both {
+		events, err := p.Add(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if closes := i == 7; (len(events) > 0) != closes {
+			t.Fatalf("after event %d: %d results", i, len(events))
+		}
+		for _, ev := range events {
+			msg, err := ev.Message()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, ok := msg.(*spadepb.RegretUnavailable); ok && (r.GetNPlain() != 2 || r.GetInvalidPlain() != 0 || r.GetInvalidHinted() != 3) {
+				t.Errorf("result %v", r)
+			}
+		}
+	}
+}
+
+// Episodes of an environment that nobody accepts hold the offsets back for so long and no longer.
+func TestEpisodesOfNoEnvironmentAreGivenUp(t *testing.T) {
+	run := testRun()
+	all := log(t, run, 2)
+	p := NewPartition(run, observe.NewSource("test"))
+	if _, err := p.Add(all[1]); err != nil { // no acceptance
+		t.Fatal(err)
+	}
+	for _, ev := range all[6:8] {
+		if _, err := p.Add(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Forget(abandonedAfter)
+	if at, open := p.OldestOpen(topics.Rollouts); !open || at != 0 {
+		t.Errorf("open at %d, %t, before the time is over", at, open)
+	}
+	p.Forget(3 * abandonedAfter)
+	if at, open := p.OldestOpen(topics.Rollouts); !open || at != all[7].Offset {
+		t.Errorf("open at %d, %t; what is accepted waits as long as it takes, from %d", at, open, all[7].Offset)
+	}
+}
+
 func TestEpisodesOfAScoredGroupOpenNoOther(t *testing.T) {
 	run := testRun()
 	all := log(t, run, 1)

@@ -77,6 +77,9 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 	}
 	p.next[b.Topic] = b.Next
+	if b.Topic == topics.Environments && b.Next >= b.End {
+		p.fold.Forget(p.next[topics.Rollouts])
+	}
 	for topic, next := range p.next {
 		if oldest, open := p.fold.OldestOpen(topic); open {
 			next = min(next, oldest)

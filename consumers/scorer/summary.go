@@ -69,9 +69,12 @@ func unavailableReason(chosen string, plain, hinted, expectedHinted int) string 
 // armOf is the valid episodes of an arm and the number of those that say nothing about the agent.
 func armOf(g *group, name string) (valid arm, invalid int32) {
 	var episodes []*spadepb.RolloutCompleted
-	for _, e := range g.episodes {
-		if e.GetArm() == name {
-			episodes = append(episodes, e)
+	for _, t := range g.ends {
+		switch {
+		case t.completed.GetArm() == name:
+			episodes = append(episodes, t.completed)
+		case t.dropped.GetArm() == name:
+			invalid++
 		}
 	}
 	slices.SortFunc(episodes, func(a, b *spadepb.RolloutCompleted) int {
@@ -87,11 +90,6 @@ func armOf(g *group, name string) (valid arm, invalid int32) {
 			continue
 		}
 		valid = append(valid, sample{int(e.GetSeedIndex()), e.GetTotalReward(), e.GetOutcome() == outcome.Solved})
-	}
-	for _, d := range g.dropped {
-		if d.GetArm() == name {
-			invalid++
-		}
 	}
 	return valid, invalid
 }
