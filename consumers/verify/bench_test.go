@@ -45,6 +45,9 @@ func (g generated) HighWatermarks(_ context.Context, topic string) (map[int32]in
 	return ends, nil
 }
 
+// Assembler implements Source.
+func (g generated) Assembler(string) event.Assembler { return event.Assembler{Check: event.Check} }
+
 // ReadRecords implements Source.
 func (g generated) ReadRecords(_ context.Context, topic string, _, to map[int32]int64, fn func(event.Record) error) error {
 	run := storyRun()

@@ -140,7 +140,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 			other := ids.Run("other")
 			more := storyEnv(5)
 			s.add(topics.EnvKey(other, more), more, &spadepb.RegretEstimated{RunId: run[:], EnvId: more[:]})
-		}, "bad key spade.regrets/0 at 3"},
+		}, "unreadable record spade.regrets/0 at 3"},
 		{"an id that nobody derived", func(s *story) {
 			other := uuid.New()
 			s.add(key, other, &spadepb.RolloutCompleted{RunId: run[:], RolloutId: other[:], EnvId: env[:], Arm: ids.ArmPlain})

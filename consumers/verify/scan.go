@@ -19,6 +19,9 @@ import (
 type Source interface {
 	ReadRecords(ctx context.Context, topic string, from, to map[int32]int64, fn func(event.Record) error) error
 	HighWatermarks(ctx context.Context, topic string) (map[int32]int64, error)
+	// Assembler is what makes events of the records of a partition for those who follow the topic: what it refuses is no
+	// event to them, and must be none to a check.
+	Assembler(topic string) event.Assembler
 }
 
 // Positions are offsets by topic and partition.
@@ -80,7 +83,7 @@ func (p Place) String() string { return fmt.Sprintf("%s/%d at %d", p.Topic, p.Pa
 type Entry struct {
 	event.Event
 	Message proto.Message // nil when Err is set
-	Err     error         // it cannot be decoded
+	Err     error         // it is no event to anybody
 	// First says that no earlier record of the partition with this id could be decoded.
 	First bool
 	// Before is the first record of this id in the partition, when this is not it, and Same whether it has the same payload.
@@ -135,7 +138,7 @@ func (s Scan) Run(ctx context.Context, log Source, checks ...Check) error {
 			names = append(names, t.Name)
 		}
 	}
-	r := &reading{Scan: s, checks: checks}
+	r := &reading{Scan: s, log: log, checks: checks}
 	for _, topic := range names {
 		for _, p := range slices.Sorted(maps.Keys(s.Cut.Ends[topic])) {
 			r.begin()
@@ -158,15 +161,15 @@ func (s Scan) Run(ctx context.Context, log Source, checks ...Check) error {
 // reading is one partition being read.
 type reading struct {
 	Scan
+	log     Source
 	checks  []Check
 	seen    map[uuid.UUID]Seen
-	asm     event.Assembler
+	asm     *event.Assembler // nil: no record has been read
 	records int64
 }
 
 func (r *reading) begin() {
-	r.seen = map[uuid.UUID]Seen{}
-	r.asm = event.Assembler{}
+	r.seen, r.asm = map[uuid.UUID]Seen{}, nil
 }
 
 func (r *reading) end(ctx context.Context) error {
@@ -184,6 +187,10 @@ func (r *reading) add(ctx context.Context, rec event.Record) error {
 	}
 	if r.Skip != nil && r.Skip(rec.Topic, rec.Key) {
 		return nil
+	}
+	if r.asm == nil {
+		asm := r.log.Assembler(rec.Topic)
+		r.asm = &asm
 	}
 	ev, lost := r.asm.Add(rec)
 	for _, l := range lost {

@@ -45,6 +45,9 @@ func (s *story) HighWatermarks(_ context.Context, topic string) (map[int32]int64
 	return map[int32]int64{0: int64(len(s.records[topic]))}, nil
 }
 
+// Assembler implements Source.
+func (s *story) Assembler(string) event.Assembler { return event.Assembler{Check: event.Check} }
+
 // add appends an event and returns its record.
 func (s *story) add(key string, subject uuid.UUID, msg proto.Message) event.Record {
 	s.tb.Helper()

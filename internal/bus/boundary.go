@@ -6,6 +6,9 @@ import (
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
+// Assembler is for those who read records: it makes events of one of a topic's partitions as every reader of events does.
+func (c *Client) Assembler(topic string) event.Assembler { return c.assembler(topic) }
+
 // assembler puts the records of one of a topic's partitions together again, and loses what is no event: what does not pass
 // the check of the settings, and what stands in another partition than its key's, where those who look for it by its key do
 // not find it and another copy of it may stand in the right one.

@@ -70,6 +70,26 @@ func TestAnEventInAWrongPartitionIsNone(t *testing.T) {
 	if len(places) != n || copies != 2*n || c.Stats().Lost != (testPartitions-1)*n {
 		t.Errorf("%d events in %d records, %d lost", len(places), copies, c.Stats().Lost)
 	}
+	recorded := 0
+	for p := range int32(testPartitions) {
+		asm := c.Assembler(topics.Rollouts)
+		ends, err := c.HighWatermarks(t.Context(), topics.Rollouts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.ReadRecords(t.Context(), topics.Rollouts, nil, map[int32]int64{p: ends[p]}, func(r event.Record) error {
+			if ev, _ := asm.Add(r); ev != nil {
+				recorded++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recorded != copies {
+		t.Errorf("of records %d events are made, of which readers see %d", recorded, copies)
+	}
 	var r recorder
 	stop := consume(t, c, &r, nil, topics.Rollouts)
 	eventually(t, "all are read", func() bool { return len(r.seen()) == 2*n })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,6 +117,7 @@ func TestVerifyNamesEveryDamage(t *testing.T) {
 	t.Run("warehouse", d.damageWarehouse)
 	t.Run("memory", d.damageMemory)
 	t.Run("withdrawn texts", d.damageWithdrawn)
+	t.Run("lies", d.lie)
 	t.Run("log", d.damageLog)
 }
 
@@ -274,6 +276,27 @@ func (d *damaged) damageWithdrawn(t *testing.T) {
 	found := d.found(t, VerifyOptions{})
 	wants(t, found, "memory: changed point "+kept.ID.String())
 	wants(t, found, "warehouse: changed row document_events", `text is "canary" in the warehouse`)
+}
+
+// lie: a record that no reader takes for an event is named, and is in neither the digest nor the counts.
+func (d *damaged) lie(t *testing.T) {
+	before, err := d.VerifyAll(t.Context(), VerifyOptions{Run: &d.run, Only: []string{verify.AreaLog}})
+	must(t, err)
+	env := ids.Env(d.run.ID, 0, 0, 0)
+	id := ids.Rollout(env, ids.ArmPlain, 0, 77)
+	records, err := event.Encode(newEvent(t, topics.EnvKey(d.run.ID, env), id, &spadepb.RolloutCompleted{
+		RunId: d.run.ID[:], EnvId: env[:], RolloutId: id[:], Arm: ids.ArmPlain, Repeat: 77, TotalReward: math.NaN(),
+	}), 0, uuid.New())
+	must(t, err)
+	must(t, d.Bus.AppendRecords(t.Context(), records...))
+	v, err := d.VerifyAll(t.Context(), VerifyOptions{Run: &d.run})
+	must(t, err)
+	wants(t, differences(v), "log: unreadable record spade.rollouts/", "total_reward")
+	sum, err := Digest(t.Context(), d.Bus, d.run)
+	must(t, err)
+	if v.Log.Sum() != sum.Sum() || v.Counts.Records != before.Counts.Records {
+		t.Errorf("the digest or the counts have changed: %+v, before %+v", v.Counts, before.Counts)
+	}
 }
 
 func (d *damaged) damageLog(t *testing.T) {
