@@ -28,14 +28,15 @@ type Settings struct {
 type Coordinator struct {
 	Settings
 	iterations []*iteration
-	version    int64 // newest policy version, -1 for none
+	version    int64          // newest policy version, -1 for none
+	updated    map[int64]bool // versions that an update leads away from
 	evaluated  map[int64]map[uuid.UUID]bool
 	finished   *spadepb.RunFinished
 }
 
 // New makes a coordinator that has seen nothing.
 func New(set Settings) *Coordinator {
-	c := &Coordinator{Settings: set, version: -1, evaluated: map[int64]map[uuid.UUID]bool{}}
+	c := &Coordinator{Settings: set, version: -1, updated: map[int64]bool{}, evaluated: map[int64]map[uuid.UUID]bool{}}
 	for range set.Run.Config.GetIterations() {
 		c.iterations = append(c.iterations, newIteration(int(set.Run.Config.GetDesigns())))
 	}
@@ -46,7 +47,7 @@ func New(set Settings) *Coordinator {
 func (c *Coordinator) Add(msg proto.Message) error {
 	switch m := msg.(type) {
 	case *spadepb.PolicyUpdated:
-		c.version = max(c.version, m.GetPolicyTo())
+		c.addUpdate(m)
 	case *spadepb.EvaluationCompleted:
 		c.addEvaluation(m)
 	case *spadepb.RunFinished:
@@ -59,6 +60,19 @@ func (c *Coordinator) Add(msg proto.Message) error {
 		c.iterations[k].add(msg)
 	}
 	return nil
+}
+
+// addUpdate takes the newest version from the updates that lead to it one by one, as all do that follow the policies. One that jumps
+// leads nowhere.
+func (c *Coordinator) addUpdate(m *spadepb.PolicyUpdated) {
+	if m.GetPolicyTo() != m.GetPolicyFrom()+1 {
+		return
+	}
+	c.updated[m.GetPolicyFrom()] = true
+	for c.updated[c.version] {
+		delete(c.updated, c.version)
+		c.version++
+	}
 }
 
 // Lost notes an event of spade.work with that key that cannot be decoded. Nobody answers such a request, so that Next asks

@@ -188,6 +188,36 @@ func TestOnPolicyWaitsForItsVersion(t *testing.T) {
 	}
 }
 
+// A version is there when updates lead to it one by one, in whatever order they are read.
+func TestAnUpdateThatJumpsIsNoVersion(t *testing.T) {
+	c := New(Settings{Run: runs.Run{ID: ids.Run("demo"), Config: config(0)}, Source: observe.NewSource("test")})
+	for _, s := range []struct{ from, to, want int64 }{
+		{-1, 1_000_000, -1}, {1, 2, -1}, {-1, 0, 0}, {-1, 0, 0}, {0, 7, 0}, {0, 1, 2}, {5, 6, 2},
+	} {
+		if err := c.Add(&spadepb.PolicyUpdated{PolicyFrom: s.from, PolicyTo: s.to}); err != nil {
+			t.Fatal(err)
+		}
+		if c.Version() != s.want {
+			t.Errorf("after %d to %d: version %d, want %d", s.from, s.to, c.Version(), s.want)
+		}
+	}
+}
+
+// What one worker played and another one dropped is one episode, by the first record.
+func TestAnEpisodeThatIsCompletedAndDroppedCountsOnce(t *testing.T) {
+	id := func(n byte) []byte { return append(make([]byte, 15), n) }
+	it := newIteration(1)
+	for _, m := range []proto.Message{
+		&spadepb.RolloutCompleted{RolloutId: id(1)}, &spadepb.RolloutDropped{RolloutId: id(1)},
+		&spadepb.RolloutDropped{RolloutId: id(2)}, &spadepb.RolloutCompleted{RolloutId: id(2)},
+	} {
+		it.add(m)
+	}
+	if _, _, done := it.progress(); done != 2 || len(it.rollouts) != 1 || len(it.dropped) != 1 {
+		t.Errorf("%d episodes: %d played, %d dropped", done, len(it.rollouts), len(it.dropped))
+	}
+}
+
 func TestOnlyMissingSlotsAreAskedFor(t *testing.T) {
 	c := New(Settings{Run: runs.Run{ID: ids.Run("demo"), Config: config(0)}, Source: observe.NewSource("test")})
 	for _, m := range []proto.Message{&spadepb.PolicyUpdated{PolicyFrom: -1}, &spadepb.DesignRequested{Slot: 2}, &spadepb.DesignRequested{Slot: 99}} {

@@ -71,13 +71,18 @@ func (it *iteration) add(msg proto.Message) {
 			it.end(m.GetSlot())
 		}
 	case *spadepb.RolloutCompleted:
+		if it.dropped[uuid.UUID(m.GetRolloutId())] {
+			return // an episode ends once: one worker dropped what another one, that took over from it, played
+		}
 		if putFirst(it.rollouts, m.GetRolloutId(), played{
 			m.GetArm(), m.GetTotalReward(), outcome.Valid(m.GetOutcome()),
 		}) {
 			it.steps += len(m.GetSteps())
 		}
 	case *spadepb.RolloutDropped:
-		it.dropped[uuid.UUID(m.GetRolloutId())] = true
+		if _, played := it.rollouts[uuid.UUID(m.GetRolloutId())]; !played {
+			it.dropped[uuid.UUID(m.GetRolloutId())] = true
+		}
 	case *spadepb.RegretEstimated:
 		putFirst(it.regrets, m.GetEnvId(), m)
 	case *spadepb.RegretUnavailable:

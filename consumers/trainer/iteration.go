@@ -17,6 +17,7 @@ type iteration struct {
 	designs  map[uuid.UUID]*spadepb.EnvironmentDesigned
 	pay      map[uuid.UUID]*spadepb.DesignerRewarded
 	rollouts map[uuid.UUID]*spadepb.RolloutCompleted
+	dropped  map[uuid.UUID]bool
 	summary  *spadepb.IterationClosed
 	closed   bool
 }
@@ -32,6 +33,7 @@ func newIteration() *iteration {
 		designs:  map[uuid.UUID]*spadepb.EnvironmentDesigned{},
 		pay:      map[uuid.UUID]*spadepb.DesignerRewarded{},
 		rollouts: map[uuid.UUID]*spadepb.RolloutCompleted{},
+		dropped:  map[uuid.UUID]bool{},
 	}
 }
 
@@ -42,7 +44,13 @@ func (it *iteration) add(msg proto.Message) {
 	case *spadepb.DesignerRewarded:
 		putFirst(it.pay, m.GetEnvId(), m)
 	case *spadepb.RolloutCompleted:
-		putFirst(it.rollouts, m.GetRolloutId(), m)
+		if !it.dropped[uuid.UUID(m.GetRolloutId())] { // else its scores are those of an episode that was dropped
+			putFirst(it.rollouts, m.GetRolloutId(), m)
+		}
+	case *spadepb.RolloutDropped:
+		if it.rollouts[uuid.UUID(m.GetRolloutId())] == nil {
+			it.dropped[uuid.UUID(m.GetRolloutId())] = true
+		}
 	case *spadepb.IterationClosed:
 		if !it.closed {
 			it.closed, it.summary = true, m

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed256f7767/spade/internal/observe"
@@ -227,6 +228,20 @@ func TestAnyOrderTrainsOnTheSameRows(t *testing.T) {
 		if !slices.EqualFunc(got, want, func(a, b event.Event) bool { return a.ID == b.ID && bytes.Equal(a.Payload, b.Payload) }) {
 			t.Fatal("another order gives other batches")
 		}
+	}
+}
+
+func TestAnEpisodeThatWasDroppedTrainsNobody(t *testing.T) {
+	id := func(n byte) []byte { return append(make([]byte, 15), n) }
+	it := newIteration()
+	for _, m := range []proto.Message{
+		&spadepb.RolloutCompleted{RolloutId: id(1)}, &spadepb.RolloutDropped{RolloutId: id(1)},
+		&spadepb.RolloutDropped{RolloutId: id(2)}, &spadepb.RolloutCompleted{RolloutId: id(2)},
+	} {
+		it.add(m)
+	}
+	if len(it.rollouts) != 1 || it.rollouts[uuid.UUID(id(1))] == nil {
+		t.Errorf("episodes %v; want the one that was completed before it was dropped", it.rollouts)
 	}
 }
 
