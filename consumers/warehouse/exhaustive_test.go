@@ -112,7 +112,7 @@ func (w *walk) run() {
 		ready, asleep := w.ready()
 		if len(ready) == 0 {
 			if asleep {
-				time.Sleep(rest)
+				w.pause()
 				continue
 			}
 			if w.finished() {
@@ -135,7 +135,7 @@ func (w *walk) run() {
 		case o.begin:
 			w.begin()
 		case o.wait:
-			time.Sleep(rest)
+			w.pause()
 		default:
 			w.current = o.actor
 			o.actor.turn <- o.does

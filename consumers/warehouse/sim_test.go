@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,9 +54,18 @@ type actor struct {
 	over bool
 	err  error
 	last func() // what the scheduler does once it is over
+	mu   *sync.Mutex
+}
+
+// awake comes after everything that the scheduler did before it let time pass. The bubble runs them one after the other, but a timer
+// does not tell the race detector.
+func (a *actor) awake() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 }
 
 func (a *actor) step(what string) verdict {
+	a.awake()
 	a.at = what
 	v := <-a.turn
 	a.at = ""
@@ -79,6 +89,7 @@ func (l *placeLog) id(offset int64) uuid.UUID { return l.ids[offset] }
 
 // sim is one run.
 type sim struct {
+	mu      sync.Mutex // see actor.awake
 	t       testing.TB
 	base    *Sink
 	server  *server
@@ -250,10 +261,12 @@ func (s *sim) spawn(name string, fn func(*actor) error) *actor {
 }
 
 func (s *sim) start(a *actor, fn func(*actor) error) {
+	a.mu = &s.mu
 	s.actors = append(s.actors, a)
 	go func() {
-		a.err = fn(a)
-		a.over = true
+		err := fn(a)
+		a.awake()
+		a.err, a.over = err, true
 	}()
 }
 
@@ -288,12 +301,22 @@ func (s *sim) ready() (list []*actor, asleep bool) {
 // rest is longer than any wait of a writer.
 const rest = 5 * time.Second
 
+// pause lets time pass until everybody who waits for it has come to a step.
+func (s *sim) pause() {
+	func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}()
+	time.Sleep(rest)
+}
+
 // stop kills what still runs.
 func (s *sim) stop() {
 	for {
 		ready, asleep := s.ready()
 		for _, a := range ready {
 			a.turn <- crash
+			synctest.Wait()
 		}
 		if len(ready) > 0 {
 			continue
@@ -301,7 +324,7 @@ func (s *sim) stop() {
 		if !asleep {
 			return
 		}
-		time.Sleep(rest)
+		s.pause()
 	}
 }
 
@@ -435,6 +458,7 @@ func (l *life) Commit(topic string, next int64) error {
 
 // next delivers some of the records that a topic has more of, and reports whether there were any.
 func (l *life) next(ctx context.Context, p *partition, topic string) (bool, error) {
+	l.awake()
 	log := l.sim.logs[Place{topic, l.number}]
 	from := l.from[topic]
 	if from >= log.end {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -132,7 +131,7 @@ func (s *simulation) run() {
 				s.rebalance(int32(s.rng.IntN(simPartitions)))
 				continue
 			}
-			time.Sleep(rest)
+			s.pause()
 			continue
 		}
 		if !slices.Contains(ready, current) || s.rng.IntN(4) == 0 {
@@ -198,7 +197,7 @@ func (s *simulation) rebalance(p int32) {
 
 // work is what a member does until it is to leave.
 func (s *simulation) work(ctx context.Context, l *life, p *partition, rng *rand.Rand) error {
-	for !l.leave {
+	for l.awake(); !l.leave; l.awake() {
 		came := false
 		for _, i := range rng.Perm(len(simTopics())) {
 			more, err := l.next(ctx, p, simTopics()[i])
@@ -218,6 +217,7 @@ func (s *simulation) work(ctx context.Context, l *life, p *partition, rng *rand.
 		if err := p.flushOlder(ctx, 0); err != nil {
 			return err
 		}
+		l.awake()
 		if s.closing {
 			break
 		}
@@ -243,6 +243,7 @@ func (s *simulation) restart(ready []*actor) {
 
 // settle lets everything take its usual course until the warehouse holds the log.
 func (s *simulation) settle() {
+	synctest.Wait() // for the last step
 	s.closing = true
 	for range 20_000 {
 		ready, asleep := s.ready()
@@ -252,7 +253,7 @@ func (s *simulation) settle() {
 		case len(ready) > 0:
 			s.let(ready[s.rng.IntN(len(ready))], proceed)
 		case asleep:
-			time.Sleep(rest)
+			s.pause()
 		default:
 			if p, behind := s.behind(); behind {
 				s.rebalance(p)
