@@ -10,7 +10,7 @@ import (
 // Rounds of faults hit a running installation; afterwards everything is as if none had. SPADE_TEST_CHAOS_ROUNDS says how
 // many, SPADE_TEST_CHAOS_SEED which.
 func TestNothingIsLostOrDoubled(t *testing.T) {
-	w := newWorld(t, readSettings(t, "SPADE_TEST_CHAOS_ROUNDS"))
+	w := newWorld(t, readSettings(t, "chaos", "SPADE_TEST_CHAOS_ROUNDS"))
 	w.begin()
 	caused := map[string]int{}
 	cards := &dealer{deck: w.possible(), random: w.random}

@@ -13,6 +13,7 @@ import (
 
 // settings are what the environment says of a chaos run.
 type settings struct {
+	target string // of make, which runs the test
 	rounds int
 	seed   uint64
 	only   []string // faults to cause; empty means all
@@ -21,9 +22,10 @@ type settings struct {
 	keep   string   // folder of what a failure leaves behind
 }
 
-func readSettings(t *testing.T, variable string) settings {
+func readSettings(t *testing.T, target, variable string) settings {
 	t.Helper()
 	s := settings{
+		target: target,
 		rounds: number(t, variable, 0), seed: uint64(number(t, "SPADE_TEST_CHAOS_SEED", int(time.Now().Unix()))),
 		bin: os.Getenv("SPADE_TEST_CHAOS_BIN"), broker: os.Getenv("SPADE_TEST_CHAOS_BROKER"), keep: os.Getenv("SPADE_TEST_CHAOS_KEEP"),
 	}

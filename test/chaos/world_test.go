@@ -210,7 +210,7 @@ func (w *world) report() {
 		w.t.Error(p)
 	}
 	if w.t.Failed() {
-		w.t.Errorf("repeat it with: make chaos SEED=%d ROUNDS=%d", w.set.seed, w.set.rounds)
+		w.t.Errorf("repeat it with: make %s SEED=%d ROUNDS=%d", w.set.target, w.set.seed, w.set.rounds)
 	}
 }
 
