@@ -83,7 +83,7 @@ func (s *Sink) WaitFor(ctx context.Context, positions bus.Positions) error {
 		case <-ctx.Done():
 			return s.behind(ctx, want)
 		case <-changed:
-			poll.Reset(pollInterval) // this process gets on by itself
+			// Only this process's own lanes: the poll goes on, for what others write.
 		case <-poll.C:
 			s.poll(ctx)
 		}
