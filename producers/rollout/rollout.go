@@ -128,7 +128,7 @@ func (p *Player) playArm(
 		return nil
 	}
 	a.started = time.Now()
-	worker, err := p.Workers.Open(ctx, gym.Source{
+	worker, err := p.open(ctx, gym.Source{
 		Runtime: design.GetRuntime(), Code: design.GetCode(), Package: design.GetPackageSet(),
 	})
 	var refused *gym.SourceError
@@ -148,6 +148,34 @@ func (p *Player) playArm(
 		return fmt.Errorf("%s arm: %w", a.name, err)
 	}
 	return nil
+}
+
+// A worker that could not be opened for a reason that may be the machine's is tried again after waits that double. All of them
+// together take half a minute.
+const (
+	firstWait = 250 * time.Millisecond
+	openTries = 8
+)
+
+// open starts a worker. The gate has accepted the source, so what may come from this machine, such as the end of its memory, is
+// no reason yet to drop episodes that another one can play, or has played before this one took over.
+func (p *Player) open(ctx context.Context, src gym.Source) (Worker, error) {
+	wait := firstWait
+	for try := 1; ; try++ {
+		worker, err := p.Workers.Open(ctx, src)
+		var refused *gym.SourceError
+		if !errors.As(err, &refused) || !outside(refused.Fault) || try == openTries {
+			return worker, err
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, ctx.Err()
+		case <-t.C:
+		}
+		wait *= 2
+	}
 }
 
 func (p *Player) playIn(ctx context.Context, env play.Env, ok *spadepb.EnvironmentAccepted, a *arm) error {
