@@ -2,6 +2,7 @@ package warehouse
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,15 +28,17 @@ func TestWaitForOthersWhileOnesOwnLanesMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s.progress = newProgress()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		go func() {
+		var own sync.WaitGroup
+		own.Go(func() {
 			for next := int64(1); ctx.Err() == nil; next++ {
 				s.progress.advance(Place{topics.Rollouts, 0}, next)
 				time.Sleep(pollInterval / 3)
 			}
-		}()
+		})
 		if err := s.WaitFor(ctx, bus.Positions{topics.Rollouts: {1: 10}}); err != nil {
 			t.Error(err)
 		}
+		cancel()
+		own.Wait()
 	})
 }
