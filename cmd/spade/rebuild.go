@@ -12,7 +12,6 @@ import (
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/progress"
 	"github.com/seed256f7767/spade/cmd/spade/internal/screen"
-	"github.com/seed256f7767/spade/consumers/rebuild"
 	"github.com/seed256f7767/spade/internal/embedded"
 )
 
@@ -72,19 +71,13 @@ Broken off, it leaves them as they were; killed while it switches, it is complet
 	return cmd
 }
 
-// projection is what can be rebuilt.
-type projection interface {
-	Run(ctx context.Context) error
-	Progress() rebuild.Progress
-}
-
 // rebuild runs one and says how far it is, then what it did.
-func (c *cli) rebuild(ctx context.Context, name string, p projection, asJSON bool) error {
+func (c *cli) rebuild(ctx context.Context, name string, r app.Rebuild, asJSON bool) error {
 	began := time.Now()
-	if err := c.follow(ctx, name, p); err != nil {
+	if err := c.follow(ctx, name, r); err != nil {
 		return withNext(err, "spade rebuild can be run again; spade verify compares the projections with the log")
 	}
-	took, at := time.Since(began).Seconds(), p.Progress()
+	took, at := time.Since(began).Seconds(), r.Progress()
 	if asJSON {
 		return json.NewEncoder(screen.JSONWriter(c.out)).Encode(map[string]any{
 			"projection": name, "events": at.Events, "records": at.Records, "rows": at.Rows, "repeats": at.Repeats, "unfit": at.Dead,
@@ -105,20 +98,20 @@ func (c *cli) rebuild(ctx context.Context, name string, p projection, asJSON boo
 }
 
 // follow draws the progress until the rebuild ends.
-func (c *cli) follow(ctx context.Context, name string, p projection) (err error) {
+func (c *cli) follow(ctx context.Context, name string, r app.Rebuild) (err error) {
 	bar := progress.NewBar(c.progressSettings(), name, progress.Items)
 	defer func() { err = errors.Join(err, bar.Close()) }()
 	done := make(chan error, 1)
-	go func() { done <- p.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
-			at := p.Progress()
+			at := r.Progress()
 			return errors.Join(err, bar.Set(at.Records, at.Total))
 		case <-tick.C:
-			at := p.Progress()
+			at := r.Progress()
 			if err := bar.Set(at.Records, at.Total); err != nil {
 				return errors.Join(err, <-done)
 			}

@@ -3,26 +3,58 @@ package app
 import (
 	"context"
 
-	"github.com/seed256f7767/spade/consumers/rebuild"
+	memoryrebuild "github.com/seed256f7767/spade/consumers/memory/rebuild"
+	warehouserebuild "github.com/seed256f7767/spade/consumers/warehouse/rebuild"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
+// Rebuild makes one projection anew.
+type Rebuild struct {
+	Run func(ctx context.Context) error
+	// Progress may be called at any time.
+	Progress func() RebuildProgress
+}
+
+// RebuildProgress is how far a rebuild is, or, when it is done, what it did. A field that does not apply is zero.
+type RebuildProgress struct {
+	Records int64 // of the log that were read
+	Total   int64 // records there are to read, as far as that is known
+	Events  int64
+	Rows    int64
+	Repeats int64 // events left out because an earlier record had their id
+	Dead    int64 // events that cannot be projected
+}
+
 // RebuildWarehouse makes a rebuild of the warehouse, which must have been connected to.
-func (s *Services) RebuildWarehouse() (*rebuild.Warehouse, error) {
-	set := rebuild.Settings{
+func (s *Services) RebuildWarehouse() (Rebuild, error) {
+	set := warehouserebuild.Settings{
 		Logger: s.Log, Log: s.Bus, Conn: s.warehouse, Install: s.installTables,
 		Topics: topics.All(s.Config.Partitions), DeadLetter: s.poison("warehouse").Record,
 	}
 	if s.Config.Embeddings.URL == "" {
 		set.Embedder = rowEmbedder{s.Embedder}
 	}
-	return rebuild.NewWarehouse(rebuild.Config{}, set)
+	w, err := warehouserebuild.New(warehouserebuild.Config{}, set)
+	if err != nil {
+		return Rebuild{}, err
+	}
+	return Rebuild{Run: w.Run, Progress: func() RebuildProgress {
+		p := w.Progress()
+		return RebuildProgress{Records: p.Records, Total: p.Total, Events: p.Events, Rows: p.Rows, Repeats: p.Repeats, Dead: p.Dead}
+	}}, nil
 }
 
 // RebuildMemory makes a rebuild of the memory, which must have been connected to.
-func (s *Services) RebuildMemory(ctx context.Context) (*rebuild.Memory, error) {
+func (s *Services) RebuildMemory(ctx context.Context) (Rebuild, error) {
 	if err := s.openMemory(ctx); err != nil {
-		return nil, err
+		return Rebuild{}, err
 	}
-	return rebuild.NewMemory(rebuild.Config{}, rebuild.MemorySettings{Logger: s.Log, Log: s.Bus, Memory: s.memory.Memory})
+	m, err := memoryrebuild.New(memoryrebuild.Config{}, memoryrebuild.Settings{Logger: s.Log, Log: s.Bus, Memory: s.memory.Memory})
+	if err != nil {
+		return Rebuild{}, err
+	}
+	return Rebuild{Run: m.Run, Progress: func() RebuildProgress {
+		p := m.Progress()
+		return RebuildProgress{Records: p.Records, Total: p.Total, Events: p.Events, Dead: p.Dead}
+	}}, nil
 }

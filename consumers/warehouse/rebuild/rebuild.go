@@ -39,7 +39,7 @@ type Progress struct {
 	Records int64 // of the log that were read
 	Total   int64 // records there are to read, as far as that is known
 	Events  int64
-	Rows    int64 // in the warehouse, or points in the memory
+	Rows    int64 // in the warehouse
 	Repeats int64 // events left out because an earlier record had their id
 	Dead    int64 // events that cannot be projected
 }
@@ -63,8 +63,8 @@ type Warehouse struct {
 	events, rows, repeats, dead, blocks atomic.Int64
 }
 
-// NewWarehouse makes a rebuild. It does no I/O.
-func NewWarehouse(cfg Config, set Settings) (*Warehouse, error) {
+// New makes a rebuild. It does no I/O.
+func New(cfg Config, set Settings) (*Warehouse, error) {
 	if err := errors.Join(cfg.Validate(), set.validate()); err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func benchRebuild(b *testing.B, w *world) {
 	var at Progress
 	used := olaptest.CPUSeconds(b)
 	for b.Loop() {
-		r, err := NewWarehouse(Config{Parallel: 2}, Settings{
+		r, err := New(Config{Parallel: 2}, Settings{
 			Log: w.log, Conn: w.conn, Topics: topics.All(partitions), Embedder: builtin(), DeadLetter: w.letters().Record,
 			Install: func(ctx context.Context) error { return migrations.Install(ctx, w.conn) },
 		})

@@ -1,7 +1,5 @@
-// Package rebuild makes the projections anew from the first record of the log, beside the live ones, and switches to them.
-// Begin with NewWarehouse and Warehouse.Run, or with NewMemory and Memory.Run.
-//
-// # Warehouse
+// Package rebuild makes the warehouse anew from the first record of the log, beside the live one, and switches to it. Begin with
+// New and Warehouse.Run.
 //
 // The new tables are in a database of their own, whose name is new each time. While they are filled nothing changes for
 // anybody. Run goes through these stages:
@@ -24,6 +22,6 @@
 // The rows carry their time of insertion instead of a claim, for nobody else knows the database. A repeated event is left out
 // as the sink does: a filter of fixed size says which ids may have been before, and those few are looked up.
 //
-// Files: warehouse.go (stages), database.go (statements), fill.go (partitions side by side), worker.go (events to blocks),
-// insert.go, filter.go, memory.go.
+// Files: rebuild.go (stages), database.go (statements), fill.go (partitions side by side), worker.go (events to blocks),
+// insert.go, filter.go.
 package rebuild

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,20 +17,33 @@ import (
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
-// MemorySettings is what the code passes.
-type MemorySettings struct {
-	// Logger receives changes of state. Nil drops them.
-	Logger *slog.Logger
-	// Log is read from. Required.
-	Log Log
-	// Memory is the live one, opened. Required.
-	Memory *memory.Memory
+// Stage is how far a rebuild is.
+type Stage string
+
+// The stages of a rebuild of the memory, in their order.
+const (
+	Repairing  Stage = "repairing"
+	Preparing  Stage = "preparing"
+	Filling    Stage = "filling"
+	Switching  Stage = "switching"
+	CatchingUp Stage = "catching up"
+	Dropping   Stage = "dropping"
+	Done       Stage = "done"
+)
+
+// Progress is how far a rebuild is, or, when it is done, what it did.
+type Progress struct {
+	Stage   Stage
+	Records int64 // of the log that were read
+	Total   int64 // records there are to read, as far as that is known
+	Events  int64
+	Dead    int64 // events that cannot be projected
 }
 
 // Memory rebuilds the memory, once.
 type Memory struct {
 	cfg    Config
-	set    MemorySettings
+	set    Settings
 	log    *slog.Logger
 	suffix string
 	beside *memory.Memory
@@ -48,13 +62,10 @@ type part struct {
 	projection *memory.Projection
 }
 
-// NewMemory makes a rebuild. It does no I/O.
-func NewMemory(cfg Config, set MemorySettings) (*Memory, error) {
-	if err := cfg.Validate(); err != nil {
+// New makes a rebuild. It does no I/O.
+func New(cfg Config, set Settings) (*Memory, error) {
+	if err := errors.Join(cfg.Validate(), set.validate()); err != nil {
 		return nil, err
-	}
-	if set.Log == nil || set.Memory == nil {
-		return nil, errors.New("rebuild: log and memory are required")
 	}
 	var name [4]byte
 	_, _ = rand.Read(name[:]) // never fails
@@ -97,6 +108,9 @@ func (m *Memory) Run(ctx context.Context) error {
 	m.stage.Store(Done)
 	return nil
 }
+
+// undoFor is how long taking back what was begun may take once the rebuild is broken off.
+const undoFor = 30 * time.Second
 
 func (m *Memory) broken(ctx context.Context, at Stage, cause error) error {
 	cause = fmt.Errorf("rebuild the memory: %s: %w", at, cause)
@@ -162,6 +176,13 @@ func (m *Memory) aim(ctx context.Context) (left int64, err error) {
 	m.total.Store(m.records.Load() + left)
 	return left, nil
 }
+
+const (
+	// nearEnd is how many records may be left when the memory is switched.
+	nearEnd = 10_000
+	// maxPasses bounds how often a log that grows as fast as it is read is followed before it is.
+	maxPasses = 10
+)
 
 func (m *Memory) fill(ctx context.Context) error {
 	for range maxPasses {

@@ -139,7 +139,7 @@ func soak(ctx context.Context, role string) (err error) {
 		err = soakSink(ctx, log, conn, letters)
 	case "rebuild":
 		var r *Warehouse
-		r, err = NewWarehouse(Config{}, Settings{
+		r, err = New(Config{}, Settings{
 			Log: log, Conn: conn, Topics: all, DeadLetter: letters.Record,
 			Install: func(ctx context.Context) error { return migrations.Install(ctx, conn) },
 		})

@@ -200,7 +200,7 @@ func (w *world) rebuild(conn olap.Conn) *Warehouse {
 	w.tb.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	w.tb.Cleanup(func() { mem.AssertSize(w.tb.(*testing.T), 0) })
-	r, err := NewWarehouse(Config{}, Settings{
+	r, err := New(Config{}, Settings{
 		Log: w.log, Conn: conn, Topics: topics.All(partitions), Embedder: builtin(), DeadLetter: w.letters().Record, Memory: mem,
 		Install: func(ctx context.Context) error { return migrations.Install(ctx, conn) }, Logger: testLogger(w.tb),
 	})

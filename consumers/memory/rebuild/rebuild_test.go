@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/consumers/memory"
+	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/bus/bustest"
 	"github.com/seed256f7767/spade/internal/deadletter"
 	"github.com/seed256f7767/spade/internal/embedded/qdrant"
@@ -49,7 +51,8 @@ func store(t *testing.T) *vector.Client {
 
 // mind is a memory, its log, and what a projection in a group has made of it.
 type mind struct {
-	*world
+	tb    testing.TB
+	log   *bus.Client
 	store *vector.Client
 	live  *memory.Memory
 	stop  func()
@@ -61,7 +64,7 @@ func newMind(t *testing.T) *mind {
 	if err := client.EnsureTopics(t.Context(), topics.All(partitions)); err != nil {
 		t.Fatal(err)
 	}
-	m := &mind{world: &world{tb: t, log: client}, store: store(t)}
+	m := &mind{tb: t, log: client, store: store(t)}
 	m.live = m.open()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -88,6 +91,42 @@ func (m *mind) open() *memory.Memory {
 		m.tb.Fatal(err)
 	}
 	return out
+}
+
+const partitions = 2
+
+func (m *mind) append(events ...event.Event) {
+	m.tb.Helper()
+	if err := m.log.Append(m.tb.Context(), events...); err != nil {
+		m.tb.Fatal(err)
+	}
+}
+
+// documents are ingested; every third is withdrawn, and every sixth then ingested again.
+func (m *mind) documents(n int) []event.Event {
+	m.tb.Helper()
+	var out []event.Event
+	add := func(ev event.Event, err error) {
+		if err != nil {
+			m.tb.Fatal(err)
+		}
+		out = append(out, ev)
+	}
+	for i := range n {
+		id := ids.Document(fmt.Appendf(nil, "document %d", i))
+		add(event.New(id.String(), id, 0, &spadepb.DocumentIngested{DocumentId: id[:], Text: fmt.Sprint("text ", i), Title: "t"}, nil))
+		if i%3 == 0 {
+			add(event.New(id.String(), id, 0, &spadepb.DocumentWithdrawn{DocumentId: id[:]}, nil))
+		}
+		if i%6 == 0 {
+			add(event.New(id.String(), id, 1, &spadepb.DocumentIngested{DocumentId: id[:], Text: fmt.Sprint("text again ", i), Title: "t"}, nil))
+		}
+	}
+	return out
+}
+
+func testLogger(tb testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 var mindRun = ids.Run("mind")
@@ -144,7 +183,7 @@ func (m *mind) points() map[string]string {
 
 func (m *mind) rebuild() *Memory {
 	m.tb.Helper()
-	r, err := NewMemory(Config{}, MemorySettings{Log: m.log, Memory: m.open(), Logger: testLogger(m.tb)})
+	r, err := New(Config{}, Settings{Log: m.log, Memory: m.open(), Logger: testLogger(m.tb)})
 	if err != nil {
 		m.tb.Fatal(err)
 	}
