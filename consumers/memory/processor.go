@@ -28,8 +28,8 @@ type processor struct {
 	next  map[string]int64 // after what was delivered, by topic
 	ids   map[string]uuid.UUID
 
-	designs map[uuid.UUID]design   // designed and not ended
-	ended   map[uuid.UUID]struct{} // so that a repeated design does not open again
+	designs map[uuid.UUID]design // designed and not ended
+	ended   ended
 
 	// ready and withdrawn are written at the end of the batch.
 	ready     []entry
@@ -74,18 +74,42 @@ type withdrawal struct {
 type early struct {
 	vector  []float32
 	kind    embedding.Kind
-	offset  int64
+	event   event.Event
 	checked bool // the store had no point of it
 }
 
 // abandonedAfter is the number of records of a partition after which a design
-// that has not ended is taken for abandoned.
+// that has not ended is taken for abandoned, a vector for one of nothing, and
+// an end is forgotten.
 const abandonedAfter = 10_000
+
+// ended are the environments that ended not long ago, so that a repeated design
+// does not open again. One that comes later opens, and is abandoned in its time.
+type ended struct {
+	at    map[uuid.UUID]int64
+	order []uuid.UUID // by offset
+}
+
+func (e *ended) add(env uuid.UUID, offset int64) {
+	if _, known := e.at[env]; !known {
+		e.at[env] = offset
+		e.order = append(e.order, env)
+	}
+	for len(e.order) > 0 && offset-e.at[e.order[0]] > abandonedAfter {
+		delete(e.at, e.order[0])
+		e.order = e.order[1:]
+	}
+}
+
+func (e *ended) has(env uuid.UUID) bool {
+	_, ok := e.at[env]
+	return ok
+}
 
 func newProcessor(m *Memory, claim committer) *processor {
 	return &processor{
 		m: m, claim: claim, next: map[string]int64{},
-		designs: map[uuid.UUID]design{}, ended: map[uuid.UUID]struct{}{},
+		designs: map[uuid.UUID]design{}, ended: ended{at: map[uuid.UUID]int64{}},
 		waiting: map[uuid.UUID]*entry{}, early: map[uuid.UUID]early{},
 	}
 }
@@ -109,7 +133,25 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	if err := p.judgeOrphans(ctx); err != nil {
 		return err
 	}
+	if err := p.abandonEarly(ctx, b.Topic == topics.Environments && b.Next >= b.End); err != nil {
+		return err
+	}
 	return p.commit()
+}
+
+// abandonEarly keeps the vectors of what there is not as dead letters. What a vector belongs to was appended before it: a document
+// to the same partition, an environment to the other topic, which has been read to its end when all is true.
+func (p *processor) abandonEarly(ctx context.Context, all bool) error {
+	for entity, e := range p.early {
+		if p.next[topics.Documents]-e.event.Offset <= abandonedAfter || e.kind == embedding.Code && !all {
+			continue
+		}
+		if err := p.m.set.Poison.Event(ctx, e.event, fmt.Errorf("a vector of %s %s, which is not in the log", e.kind, entity)); err != nil {
+			return err
+		}
+		delete(p.early, entity)
+	}
+	return nil
 }
 
 // same makes sure that a topic is still the one that the partition was opened on. The offsets of one that was made again begin
@@ -143,7 +185,7 @@ func (p *processor) fold(ev event.Event) error {
 	case *spadepb.EnvironmentAccepted:
 		p.accepted(ev, msg)
 	case *spadepb.EnvironmentRejected:
-		p.end(uuid.UUID(msg.GetEnvId()))
+		p.end(uuid.UUID(msg.GetEnvId()), ev.Offset)
 	case *spadepb.DocumentIngested:
 		p.add(documentEntry(ev, msg))
 	case *spadepb.DocumentWithdrawn:
@@ -156,7 +198,7 @@ func (p *processor) fold(ev event.Event) error {
 
 func (p *processor) designed(ev event.Event, msg *spadepb.EnvironmentDesigned) {
 	env := uuid.UUID(msg.GetEnvId())
-	if _, over := p.ended[env]; over {
+	if p.ended.has(env) {
 		return
 	}
 	if _, known := p.designs[env]; !known {
@@ -172,7 +214,7 @@ func (p *processor) designed(ev event.Event, msg *spadepb.EnvironmentDesigned) {
 
 func (p *processor) accepted(ev event.Event, msg *spadepb.EnvironmentAccepted) {
 	env := uuid.UUID(msg.GetEnvId())
-	if _, over := p.ended[env]; over {
+	if p.ended.has(env) {
 		return
 	}
 	d, ok := p.designs[env]
@@ -180,7 +222,7 @@ func (p *processor) accepted(ev event.Event, msg *spadepb.EnvironmentAccepted) {
 		p.orphans = append(p.orphans, ev)
 		return
 	}
-	p.end(env)
+	p.end(env, ev.Offset)
 	p.add(environmentEntry(ev, d, msg))
 }
 
@@ -216,9 +258,9 @@ func (p *processor) judgeOrphans(ctx context.Context) error {
 	return nil
 }
 
-func (p *processor) end(env uuid.UUID) {
+func (p *processor) end(env uuid.UUID, offset int64) {
 	delete(p.designs, env)
-	p.ended[env] = struct{}{}
+	p.ended.add(env, offset)
 }
 
 // add queues a point, for now or for when its vector is read.
@@ -258,7 +300,7 @@ func (p *processor) embedded(ev event.Event, msg *spadepb.EmbeddingComputed) err
 		if msg.GetEntityKind() == environmentKind {
 			kind = embedding.Code
 		}
-		p.early[entity] = early{vector: msg.GetVector(), kind: kind, offset: ev.Offset}
+		p.early[entity] = early{vector: msg.GetVector(), kind: kind, event: ev}
 	}
 	return nil
 }
@@ -287,7 +329,7 @@ func (p *processor) commit() error {
 		needed[w.topic] = append(needed[w.topic], w.offset)
 	}
 	for _, e := range p.early {
-		needed[topics.Documents] = append(needed[topics.Documents], e.offset)
+		needed[topics.Documents] = append(needed[topics.Documents], e.event.Offset)
 	}
 	for topic, next := range p.next {
 		if at := needed[topic]; len(at) > 0 {

@@ -177,6 +177,62 @@ func TestAnAbandonedDesignIsLetGo(t *testing.T) {
 	}
 }
 
+// What has ended is remembered as long as its design may be repeated by those that work on it, and not for the life of a worker.
+func TestEndsAreForgotten(t *testing.T) {
+	p := newProcessor(openMemory(t, Settings{Store: newStore(t)}), ledger{})
+	s := newStory(t, "ends")
+	for i := range 5 {
+		s.rejected(0, i)
+		s.next[topics.Environments] += abandonedAfter / 2
+	}
+	for _, ev := range s.all {
+		if err := p.fold(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.ended.at) != 2 || len(p.ended.order) != 2 || !p.ended.has(s.env(0, 4)) || p.ended.has(s.env(0, 2)) {
+		t.Errorf("%d ends are remembered", len(p.ended.at))
+	}
+}
+
+// A vector of nothing holds the offsets back for so long and no longer.
+func TestAVectorOfNothingIsADeadLetter(t *testing.T) {
+	for _, kind := range []string{documentKind, environmentKind} {
+		bad := &poisoned{}
+		s := newStory(t, "nothing")
+		m := openMemory(t, Settings{
+			Store: newStore(t), Embedder: &fickle{}, Keep: true, Log: recorder{s}, Source: observe.NewSource("test"), Poison: bad,
+		})
+		l := ledger{}
+		p := newProcessor(m, l)
+		id := uuid.New()
+		ev, err := event.New(id.String(), id, 0, &spadepb.EmbeddingComputed{
+			EntityId: id[:], EntityKind: kind, Model: (&fickle{}).Model(), Dim: int32((&fickle{}).Dim()), Vector: make([]float32, (&fickle{}).Dim()),
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev.Offset = 3
+		far := int64(4 + abandonedAfter)
+		for i, b := range []bus.Batch{
+			{Topic: topics.Documents, Events: []event.Event{ev}, Next: 4, End: far},
+			{Topic: topics.Environments, Next: 1, End: 1},
+			{Topic: topics.Documents, Next: far, End: far},
+			{Topic: topics.Environments, Next: 2, End: 9},
+			{Topic: topics.Environments, Next: 9, End: 9},
+		} {
+			if err := p.Process(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			// A document stands before its vector; the other topic may have the environment as long as it is not read to its end.
+			gone := i == 4 || i >= 2 && kind == documentKind
+			if (len(bad.reasons) == 1) != gone || (l[topics.Documents] == far) != gone {
+				t.Errorf("%s, batch %d: letters %q, committed %v", kind, i, bad.reasons, l)
+			}
+		}
+	}
+}
+
 // fickle answers another vector at every call, as an endpoint may, and can be
 // switched off.
 type fickle struct {
