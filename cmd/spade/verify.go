@@ -18,6 +18,9 @@ import (
 // errDiffers says that something is not what the log makes it.
 var errDiffers = errors.New("what is there differs from the log")
 
+// errBehind says that not everything could be compared.
+var errBehind = errors.New("not all was compared")
+
 // verifyFlags are those of spade verify.
 type verifyFlags struct {
 	only string
@@ -34,8 +37,10 @@ policy version and evaluation that it promises has come to an end), and that the
 the checkpoints are what the log makes them: row by row, point by point, byte by byte. What an unfinished
 run still owes is in flight and no fault. While other processes write, a consistent part is compared.
 
-Projections that no process fills are brought up to date first. Exits with 0 when all is equal, with 1 when
-something differs, naming the first differences and counting the others, and with 2 for a mistake in the call.`,
+Projections that no process fills are brought up to date first. Those that other processes fill
+are waited for while they come nearer. Exits with 0 when all is equal, with 1 when something differs, naming
+the first differences and counting the others, or when a projection is behind the log and comes no nearer,
+so that not all was compared, and with 2 for a mistake in the call.`,
 		Example: `  spade verify
   spade verify demo
   spade verify demo --only warehouse
@@ -133,8 +138,14 @@ func (c *cli) printVerification(v app.Verification, asJSON bool, areas []string)
 	} else {
 		err = verifyview.View{Out: c.out, Style: c.style(c.out), Areas: areas}.Write(v)
 	}
-	if err != nil || v.Total == 0 {
+	switch {
+	case err != nil:
 		return err
+	case v.Total == 0 && len(v.Behind) > 0:
+		return withNext(fmt.Errorf("%w: %s", errBehind, strings.Join(v.Behind, "; ")),
+			"see what the workers that fill it say; spade verify again once they get on, or end them all: then spade verify fills it itself")
+	case v.Total == 0:
+		return nil
 	}
 	return withNext(fmt.Errorf("%w in %d places; the first is in the %s", errDiffers, v.Total, v.Differences[0]), remedy(v))
 }

@@ -17,6 +17,16 @@ func TestWhatVerifyFindsDecidesItsExitCode(t *testing.T) {
 	if err := c.printVerification(app.Verification{}, false, nil); err != nil || !strings.Contains(out.String(), "everything equals the log") {
 		t.Errorf("%v: %s", err, out.String())
 	}
+	out.Reset()
+	err := c.printVerification(app.Verification{Behind: []string{"the memory has not come to 3 of its points"}}, false, nil)
+	if code := c.report(context.Background(), err); code != exitFailure || strings.Contains(out.String(), "everything equals") ||
+		!strings.Contains(stderr.String(), "not all was compared: the memory has not come to 3 of its points") {
+		t.Errorf("behind: exit %d, %s%s", code, out.String(), stderr.String())
+	}
+	out.Reset()
+	if err := c.printVerification(app.Verification{Behind: []string{"x"}}, true, nil); err == nil || !strings.Contains(out.String(), `"ok": false`) {
+		t.Errorf("%v: %s", err, out.String())
+	}
 	for _, area := range verify.Areas() {
 		found := verify.Finding{Area: area, Kind: "missing", Subject: "it", Detail: "of\x1b[2J that"}
 		err := c.printVerification(app.Verification{

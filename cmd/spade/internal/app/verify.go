@@ -53,7 +53,8 @@ type Verification struct {
 	Memory      MemoryCounts
 	Checkpoints CheckpointCounts
 	Letters     []verify.Letter
-	// Behind says how far a projection has not come yet; what it lacks from there on is no difference.
+	// Behind says how far a projection has not come, although it was waited for; what it lacks from there on is no difference,
+	// and not all was compared.
 	Behind []string
 	// Live says that other processes fill the projections meanwhile.
 	Live bool
@@ -104,6 +105,7 @@ type verification struct {
 	withdrawn verify.Withdrawals
 	redacted  map[uuid.UUID]int64 // documents whose text the sink removes, by the record that says so
 
+	lag         *lag // the warehouse's
 	log         *verify.RunLog
 	digest      *digest.Log
 	ledger      *audit.Ledger
@@ -188,7 +190,8 @@ func (v *verification) checks() ([]verify.Check, error) {
 			return nil, err
 		}
 		v.rows = newRowCheck(v.run(), v.ledger.Add)
-		checks = append(checks, v.rows)
+		v.lag = &lag{at: v.state.warehouse}
+		checks = append(checks, v.rows, v.lag)
 	}
 	if v.has(verify.AreaMemory) {
 		v.memory = verify.NewMemory(v.memorySettings())
@@ -256,7 +259,7 @@ func (v *verification) finish(ctx context.Context) error {
 func (v *verification) result() Verification {
 	out := Verification{
 		Log: v.digest, Counts: v.log.Counts, Runs: v.log.Runs(), Letters: v.log.DeadLetters(),
-		Behind: v.state.behind, Live: v.state.live,
+		Behind: v.behind(), Live: v.state.live,
 		Differences: v.report.Findings(), Total: v.report.Total(), Sums: v.report.Sums(),
 	}
 	if v.ledger != nil {
@@ -269,6 +272,17 @@ func (v *verification) result() Verification {
 		out.Checkpoints = CheckpointCounts{c.Inline, c.Stored, c.Bytes}
 	}
 	return out
+}
+
+// behind says what the projections have not come to.
+func (v *verification) behind() (all []string) {
+	if v.lag != nil && v.lag.events > 0 {
+		all = append(all, fmt.Sprintf("the warehouse has not come to the last %d events of the log", v.lag.events))
+	}
+	if v.memory != nil && v.memory.Pending > 0 {
+		all = append(all, fmt.Sprintf("the memory has not come to %d of its points", v.memory.Pending))
+	}
+	return all
 }
 
 // digestCheck adds what a scan reads to a digest.

@@ -18,6 +18,8 @@ import (
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/letters"
 	"github.com/seed256f7767/spade/consumers/verify"
+	"github.com/seed256f7767/spade/consumers/warehouse"
+	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/internal/vector"
@@ -463,6 +465,44 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	}
 	if live == 0 {
 		t.Error("no verification met the running processes")
+	}
+}
+
+// wedged is a processor that never comes back.
+type wedged struct{}
+
+func (wedged) Process(ctx context.Context, _ bus.Batch) error { <-ctx.Done(); return nil }
+func (wedged) Idle(context.Context) error                     { return nil }
+func (wedged) Revoked(context.Context) error                  { return nil }
+func (wedged) Lost()                                          {}
+
+// TestVerifyBesideAProcessThatGetsNowhere: that nothing differs in what was not compared is no good news.
+func TestVerifyBesideAProcessThatGetsNowhere(t *testing.T) {
+	l, err := config.Load(config.Sources{})
+	must(t, err)
+	l.Checkpoints = t.TempDir()
+	s := open(t, l, servers(t, t.TempDir()))
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := make(chan error, 1)
+	go func() {
+		stuck <- s.Bus.Consume(ctx, warehouse.Group, []string{topics.Runs}, nil, bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
+			return wedged{}, nil
+		}))
+	}()
+	defer func() { cancel(); <-stuck }()
+	for n := 0; n == 0; {
+		n, err = s.Bus.Members(t.Context(), warehouse.Group)
+		must(t, err)
+	}
+	run, document := ids.Run("waits"), uuid.New()
+	must(t, s.Bus.Append(t.Context(),
+		newEvent(t, topics.RunKey(run), run, &spadepb.RunStarted{RunId: run[:], Name: "waits", Kind: runs.KindTrain, Config: &spadepb.SemanticConfig{}}),
+		newEvent(t, document.String(), document, &spadepb.DocumentIngested{DocumentId: document[:], Title: "title", Text: "text"}),
+	))
+	v, err := s.VerifyAll(t.Context(), VerifyOptions{})
+	must(t, err)
+	if len(v.Behind) != 2 || !strings.Contains(v.Behind[0], "warehouse has not come to the last 2 events") || !strings.Contains(v.Behind[1], "1 of its points") {
+		t.Errorf("behind %q, differences %v", v.Behind, differences(v))
 	}
 }
 

@@ -32,7 +32,7 @@ type document struct {
 // WriteJSON writes a verification as one object.
 func WriteJSON(w io.Writer, r app.Verification) error {
 	d := document{
-		OK: r.Total == 0, Runs: list(r.Runs), Log: r.Counts, Tables: list(r.Tables), Keys: r.Keys, Memory: r.Memory, Checkpoints: r.Checkpoints,
+		OK: r.Total == 0 && len(r.Behind) == 0, Runs: list(r.Runs), Log: r.Counts, Tables: list(r.Tables), Keys: r.Keys, Memory: r.Memory, Checkpoints: r.Checkpoints,
 		Letters: list(r.Letters), Behind: list(r.Behind), Live: r.Live, Differences: list(r.Differences), Total: r.Total, Sums: list(r.Sums),
 	}
 	if r.Log != nil {

@@ -217,6 +217,10 @@ func (v View) differences(r app.Verification) error {
 			return err
 		}
 	}
+	if r.Total == 0 && len(r.Behind) > 0 {
+		_, err := fmt.Fprintln(v.Out, "what was compared equals the log")
+		return err
+	}
 	if r.Total == 0 {
 		_, err := fmt.Fprintln(v.Out, v.Style.Good("everything equals the log"))
 		return err
