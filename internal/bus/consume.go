@@ -86,7 +86,7 @@ func (c *Client) Consume(ctx context.Context, group string, topics []string, sta
 	// The group has connections of its own: closing them is what interrupts a
 	// member that waits for the others to join.
 	dial := newDialer(c.cfg.RequestTimeout)
-	dial.patience, dial.others = c.cfg.RequestTimeout, len(c.cfg.Brokers) > 1
+	dial.patience, dial.first = c.cfg.RequestTimeout, c.cfg.Brokers
 	dialer := *c.groups
 	dialer.DialFunc = dial.DialContext
 	cg, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{

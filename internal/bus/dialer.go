@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,8 +17,8 @@ type dialer struct {
 	net.Dialer
 	// patience bounds every read and write that kafka-go gives no deadline. Zero: it gives them all.
 	patience time.Duration
-	// others says that there are other addresses to begin with.
-	others bool
+	// first are the addresses to begin with.
+	first []string
 
 	mu     sync.Mutex // guards the following
 	open   map[*trackedConn]struct{}
@@ -55,16 +56,22 @@ const silence = 3
 func (d *dialer) passOver(addr string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.others && time.Now().Before(d.silent[addr])
+	return len(d.first) > 1 && time.Now().Before(d.silent[addr])
 }
 
+// noteSilent has an address passed over. Where none of those to begin with has answered it is the network that was away: none
+// is passed over then, so that the group is back as soon as it is.
 func (d *dialer) noteSilent(addr string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.silent == nil {
 		d.silent = map[string]time.Time{}
 	}
-	d.silent[addr] = time.Now().Add(silence * d.patience)
+	now := time.Now()
+	d.silent[addr] = now.Add(silence * d.patience)
+	if !slices.ContainsFunc(d.first, func(a string) bool { return !now.Before(d.silent[a]) }) {
+		clear(d.silent)
+	}
 }
 
 // closeAll closes every open connection.
