@@ -85,7 +85,7 @@ func Check(ev Event) error {
 // facts are what a payload says of itself, as far as key and id depend on it.
 type facts struct {
 	run, env, subject, topic, model []byte // parts of the payload
-	iteration, from, ordinal        int64
+	iteration, from, to, ordinal    int64
 	partition, expected, repeats    int64
 	seeds                           int64 // number of env seeds
 }
@@ -158,6 +158,9 @@ func (s *shape) require(f *facts) (field, reason string) {
 	}
 	if s.message == "EnvironmentAccepted" && f.expected > 0 && (f.repeats < 1 || f.expected > f.seeds*f.repeats) {
 		return "expected_plain", fmt.Sprintf("%d rollouts of an arm with %d env seeds played %d times", f.expected, f.seeds, f.repeats)
+	}
+	if s.message == "PolicyUpdated" && f.to != f.from+1 {
+		return "policy_to", fmt.Sprintf("an update leads from version %d to the next one, not to %d", f.from, f.to)
 	}
 	return "", ""
 }

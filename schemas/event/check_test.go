@@ -129,6 +129,29 @@ func TestEventsOfEveryTypeThatLieAreRefused(t *testing.T) {
 	}
 }
 
+// Versions follow each other: who believed an update that jumps would wait for batches that nobody builds.
+func TestAnUpdateLeadsToTheNextVersion(t *testing.T) {
+	w := newWorld()
+	for _, from := range []int64{-1, 0, 7} {
+		for _, to := range []int64{-1, 0, 1, 7, 8, 9, 1_000_000} {
+			ev := mustEvent(t, topics.RunKey(w.run), ids.Policy(w.run, from), 0, &spadepb.PolicyUpdated{RunId: w.run[:], PolicyFrom: from, PolicyTo: to})
+			var refused *RefusedError
+			switch err := Check(ev); {
+			case to == from+1:
+				if err != nil {
+					t.Error(err)
+				}
+			case to < 0: // no version at all
+				if err == nil {
+					t.Errorf("from %d to %d passes", from, to)
+				}
+			case !errors.As(err, &refused) || refused.Field != "policy_to" || !errors.Is(err, ErrValue):
+				t.Errorf("from %d to %d: %v", from, to, err)
+			}
+		}
+	}
+}
+
 // A writer of one run may name the other run in the key or in the payload: both are caught.
 func TestAWriterThatLiesAboutItsRunIsRefused(t *testing.T) {
 	w := newWorld()

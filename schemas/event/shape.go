@@ -60,6 +60,7 @@ const (
 	factModel
 	factIteration
 	factFrom
+	factTo
 	factOrdinal
 	factPartition
 	factExpected
@@ -88,6 +89,8 @@ func (f *facts) number(as fact, n int64) {
 		f.iteration = n
 	case factFrom:
 		f.from = n
+	case factTo:
+		f.to = n
 	case factOrdinal:
 		f.ordinal = n
 	case factPartition:
@@ -241,6 +244,7 @@ func (s *shape) identify() {
 	}
 	mark("iteration", factIteration, false)
 	mark("policy_from", factFrom, false)
+	mark("policy_to", factTo, false)
 	mark("ordinal", factOrdinal, false)
 	mark("topic", factTopic, false)
 	mark("partition", factPartition, false)
