@@ -30,8 +30,21 @@ type health struct {
 	groups   []bus.Group
 	looked   time.Time            // when groups was read
 	joined   map[string]time.Time // when a group was last seen joined, or first seen
+	waits    map[spot]wait        // places with records that nobody has taken
 	activity float64
 	active   time.Time // when activity last changed
+}
+
+// spot is where a group reads.
+type spot struct {
+	group, topic string
+	partition    int32
+}
+
+// wait is how long a place has stood with records before it.
+type wait struct {
+	moved time.Time // when the place last moved
+	since time.Time // when it was first seen to wait since
 }
 
 // saw takes what a look at the log and at the counters brought.
@@ -45,6 +58,7 @@ func (h *health) saw(now time.Time, groups []bus.Group, err error, activity floa
 	if activity != h.activity || h.active.IsZero() {
 		h.activity, h.active = activity, now
 	}
+	h.waits = waiting(now, groups, h.waits)
 	seen := map[string]time.Time{}
 	for _, g := range groups {
 		at, known := h.joined[g.Name]
@@ -57,6 +71,29 @@ func (h *health) saw(now time.Time, groups []bus.Group, err error, activity floa
 		seen[g.Name] = at
 	}
 	h.joined = seen
+}
+
+// waiting are the places that have records before them and no call under way. One that has moved waits anew.
+func waiting(now time.Time, groups []bus.Group, before map[spot]wait) map[spot]wait {
+	waits := map[spot]wait{}
+	for _, g := range groups {
+		busy := map[int32]bool{} // of a partition's topics one is processed at a time
+		for _, p := range g.Places {
+			busy[p.Partition] = busy[p.Partition] || !p.Busy.IsZero()
+		}
+		for _, p := range g.Places {
+			at := spot{g.Name, p.Topic, p.Partition}
+			if p.Next >= p.End || busy[p.Partition] {
+				continue
+			}
+			w, known := before[at]
+			if !known || !w.moved.Equal(p.Moved) {
+				w = wait{p.Moved, now}
+			}
+			waits[at] = w
+		}
+	}
+	return waits
 }
 
 func (h *health) watch() { h.set(func() { h.watching = true }) }
@@ -100,7 +137,7 @@ func (h *health) notReady(now time.Time) []string {
 func (h *health) notLive(now time.Time) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.draining || !h.up(now) || now.Sub(h.active) < Stuck {
+	if h.draining || !h.up(now) {
 		return nil
 	}
 	var why []string
@@ -109,7 +146,7 @@ func (h *health) notLive(now time.Time) []string {
 			continue // its members hold an office, they process nothing
 		}
 		for _, p := range g.Places {
-			if reason := stuck(p, now); reason != "" {
+			if reason := h.stuck(g.Name, p, now); reason != "" {
 				why = append(why, fmt.Sprintf("group %s, %s/%d: %s", g.Name, p.Topic, p.Partition, reason))
 			}
 		}
@@ -117,14 +154,18 @@ func (h *health) notLive(now time.Time) []string {
 	return why
 }
 
-// stuck says what a place has been waiting for too long. Records that were taken and wait for others, as an episode waits for
-// the rest of its group, are no reason.
-func stuck(p bus.Place, now time.Time) string {
-	switch {
-	case !p.Busy.IsZero() && now.Sub(p.Busy) >= Stuck:
-		return fmt.Sprintf("a call has not come back for %d s", int(now.Sub(p.Busy).Seconds()))
-	case p.Next < p.End && now.Sub(p.Moved) >= Stuck:
-		return fmt.Sprintf("%d records are there and none was taken for %d s", p.End-p.Next, int(now.Sub(p.Moved).Seconds()))
+// stuck says what a place has been waiting for too long, whatever the others do. A call may be long where work gets on in it.
+// Records that were taken and wait for others, as an episode waits for the rest of its group, are no reason.
+func (h *health) stuck(group string, p bus.Place, now time.Time) string {
+	if !p.Busy.IsZero() {
+		if now.Sub(p.Busy) >= Stuck && now.Sub(h.active) >= Stuck {
+			return fmt.Sprintf("a call has not come back for %d s", int(now.Sub(p.Busy).Seconds()))
+		}
+		return ""
+	}
+	w, waits := h.waits[spot{group, p.Topic, p.Partition}]
+	if waited := min(now.Sub(w.since), now.Sub(p.Moved)); waits && waited >= Stuck {
+		return fmt.Sprintf("%d records are there and none was taken for %d s", p.End-p.Next, int(waited.Seconds()))
 	}
 	return ""
 }

@@ -163,11 +163,17 @@ func bounded(label string) string {
 	return label
 }
 
+// idle are the counters that also grow where nothing gets on: by trying again, by looking, by telling.
+func idle() []string {
+	return []string{LogFetched, LogFetchedBytes, LogStalls, LogRetries, LogRebalances, WarehouseRetries, TraceSpans}
+}
+
 // activity changes with every piece of work that was done.
 func (v *values) activity() float64 {
 	sum := 0.0
 	for _, one := range v.by {
 		switch {
+		case slices.Contains(idle(), one.metric.Name):
 		case one.metric.Kind == Counter:
 			sum += one.number
 		case one.metric.Kind == Histogram:

@@ -31,9 +31,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fakeLog struct {
 	groups []bus.Group
 	err    error
+	stats  bus.Stats
 }
 
-func (f *fakeLog) Stats() bus.Stats { return bus.Stats{Appended: 7, Rebalances: 2} }
+func (f *fakeLog) Stats() bus.Stats {
+	st := f.stats
+	st.Appended, st.Rebalances = 7, 2
+	return st
+}
 
 func (f *fakeLog) Groups(context.Context) ([]bus.Group, error) { return f.groups, f.err }
 
@@ -301,17 +306,18 @@ func TestLiveness(t *testing.T) {
 		drain    bool
 		live     bool
 	}{
-		"records that nobody takes":            {group: "spade.rollout.r", place: waiting},
-		"a call that does not come back":       {group: "spade.rollout.r", place: busy},
-		"nothing to do":                        {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, Committed: 5, End: 5, Moved: start}, live: true},
-		"taken records that wait for others":   {group: "spade.scorer.r", place: grouped, live: true},
-		"a long call in a process that works":  {group: "spade.rollout.r", place: busy, activity: 1, live: true},
-		"an office is not work":                {group: "spade.trainer.r", place: waiting, live: true},
-		"a log that is down":                   {group: "spade.rollout.r", place: waiting, err: errors.New("down"), live: true},
-		"draining ends by its own deadline":    {group: "spade.rollout.r", place: busy, drain: true, live: true},
-		"taken lately":                         {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 3, End: 5, Moved: later.Add(-time.Second)}, live: true},
-		"a call that has just begun":           {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, End: 5, Moved: start, Busy: later}, live: true},
-		"a group of another program's makings": {group: "somebody.else", place: waiting},
+		"records that nobody takes":                {group: "spade.rollout.r", place: waiting},
+		"records left behind where others are not": {group: "spade.rollout.r", place: waiting, activity: 1},
+		"a call that does not come back":           {group: "spade.rollout.r", place: busy},
+		"nothing to do":                            {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, Committed: 5, End: 5, Moved: start}, live: true},
+		"taken records that wait for others":       {group: "spade.scorer.r", place: grouped, live: true},
+		"a long call in a process that works":      {group: "spade.rollout.r", place: busy, activity: 1, live: true},
+		"an office is not work":                    {group: "spade.trainer.r", place: waiting, live: true},
+		"a log that is down":                       {group: "spade.rollout.r", place: waiting, err: errors.New("down"), live: true},
+		"draining ends by its own deadline":        {group: "spade.rollout.r", place: busy, drain: true, live: true},
+		"taken lately":                             {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 3, End: 5, Moved: later.Add(-time.Second)}, live: true},
+		"a call that has just begun":               {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, End: 5, Moved: start, Busy: later}, live: true},
+		"a group of another program's makings":     {group: "somebody.else", place: waiting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &health{}
@@ -327,6 +333,41 @@ func TestLiveness(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAProcessThatOnlyTriesIsStuck: what a stuck process counts is no sign of life, and records that come after a long rest
+// are given their time.
+func TestAProcessThatOnlyTriesIsStuck(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
+	p := New(Config{}, Settings{})
+	p.now = c.Now
+	place := bus.Place{Topic: "t", Next: 5, Committed: 5, End: 5, Moved: c.now}
+	log := &fakeLog{groups: []bus.Group{{Name: "spade.rollout.r", Joined: true, Places: []bus.Place{place}}}}
+	p.Add(logSampler(log))
+	p.health.watch()
+	look := func(what string, stuck bool) {
+		t.Helper()
+		log.stats.Stalls++
+		log.stats.Retries++
+		log.stats.Fetched++
+		log.stats.FetchedBytes += 100
+		p.look(t.Context(), log)
+		if why := p.health.notLive(c.now); (len(why) > 0) != stuck {
+			t.Errorf("%s: not live because of %q", what, why)
+		}
+	}
+	at := &log.groups[0].Places[0]
+	look("at rest", false)
+	c.now = c.now.Add(2 * Stuck)
+	at.End = 7
+	look("records have just come", false)
+	c.now = c.now.Add(Stuck)
+	look("nobody takes them", true)
+	at.Next, at.Moved = 6, c.now
+	look("one is taken", false)
+	at.Next, at.Busy = 7, c.now
+	c.now = c.now.Add(Stuck)
+	look("its call does not come back", true)
 }
 
 func TestTheEndpointsFollowTheLog(t *testing.T) {
