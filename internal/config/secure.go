@@ -60,6 +60,12 @@ func (c Config) InPlainText() []string {
 	if e := c.Embeddings; !e.Key.IsZero() && farURL(e.URL) {
 		all = append(all, "embeddings.key goes to embeddings.url in plain text: write https://")
 	}
+	if p := c.Policy; !p.Token.IsZero() && p.CA == "" && p.Addr != "" && far(p.Addr) {
+		all = append(all, "policy.token goes to policy.addr in plain text, and so does every prompt: set policy.ca")
+	}
+	if p := c.Policy; !p.Token.IsZero() && p.Cert == "" && p.Listen != "" && far(p.Listen) {
+		all = append(all, "policy.token comes to policy.listen in plain text, and so does every prompt: set policy.cert and policy.key")
+	}
 	return all
 }
 

@@ -36,6 +36,7 @@ func TestLoginsInPlainTextAreNamed(t *testing.T) {
 		"kafka.brokers": "127.0.0.1:1,b:9092", "kafka.user": "u", "kafka.password": "p", "clickhouse.url": "http://db:8123", "clickhouse.user": "u",
 		"clickhouse.password": "p", "qdrant.addr": "q:6334", "qdrant.api_key": "k",
 		"embeddings.url": "http://e/v1", "embeddings.key": "k", "embeddings.model": "m", "embeddings.dim": "8",
+		"policy.token": "a token that is long enough for anybody", "policy.addr": "p:7000", "policy.listen": "0.0.0.0:7000",
 	}
 	with := func(change map[string]string) []string {
 		flags := map[string]string{}
@@ -50,14 +51,18 @@ func TestLoginsInPlainTextAreNamed(t *testing.T) {
 		}
 		return l.InPlainText()
 	}
-	if got := with(nil); len(got) != 4 {
+	if got := with(nil); len(got) != 6 {
 		t.Errorf("%q", got)
 	}
-	if got := with(map[string]string{"kafka.tls": "true", "clickhouse.url": "https://db", "qdrant.tls": "true", "embeddings.url": "https://e/v1"}); got != nil {
+	if got := with(map[string]string{
+		"kafka.tls": "true", "clickhouse.url": "https://db", "qdrant.tls": "true", "embeddings.url": "https://e/v1",
+		"policy.ca": "ca.pem", "policy.cert": "c.pem", "policy.key": "k.pem",
+	}); got != nil {
 		t.Errorf("by TLS: %q", got)
 	}
 	if got := with(map[string]string{
 		"kafka.brokers": "localhost:9092", "clickhouse.url": "http://127.0.0.1:8123", "qdrant.addr": "[::1]:6334", "embeddings.url": "http://127.9.9.9/v1",
+		"policy.addr": "localhost:7000", "policy.listen": "127.0.0.1:7000",
 	}); got != nil {
 		t.Errorf("on this machine: %q", got)
 	}

@@ -34,7 +34,7 @@ func Roles() []Role {
 			Reads: every(), Writes: every(), Groups: []string{"spade."}, Watches: []string{"spade."}, Creates: true,
 		},
 		{
-			Name: "corpus", Does: "spade ingest: adds and withdraws documents",
+			Name: "corpus", Does: "spade corpus: adds and withdraws documents",
 			Reads: []string{topics.Documents}, Writes: []string{topics.Documents},
 		},
 		{
