@@ -92,6 +92,9 @@ type Settings struct {
 	// does not commit past the record before it returned nil. Nil only counts
 	// and logs.
 	DeadLetter func(ctx context.Context, r event.Record, reason error) error
+	// Letters says for which groups DeadLetter is called. Several groups read
+	// the same record, and one letter is enough. Nil: for all.
+	Letters func(group string) bool
 	// Check is what every event must pass: Append refuses one that does not,
 	// and a record that holds one is no event to any reader. Nil: event.Check.
 	Check func(event.Event) error

@@ -455,6 +455,35 @@ func TestAPoisonRecordGoesToDeadLettersAndThePartitionMovesOn(t *testing.T) {
 	}
 }
 
+// Many groups read the same poison; one of them keeps it.
+func TestOnePoisonRecordIsOneLetterForAllGroups(t *testing.T) {
+	b, c := setup(t)
+	put(t, franz(t, b), &kgo.Record{Topic: topic, Value: []byte("poison")})
+	letters := make(chan string, 9)
+	set := bus.Settings{Letters: func(name string) bool { return name == "keeper" }}
+	set.DeadLetter = func(_ context.Context, r event.Record, _ error) error {
+		letters <- string(r.Value)
+		return nil
+	}
+	poisoned := b.ClientWith(t, b.Config(), set)
+	ensure(t, c)
+	var r recorder
+	stop := consume(t, poisoned, &r, nil, topic)
+	eventually(t, "it is passed by", func() bool { return committed(t, b, topic)[0] == 1 })
+	mustStop(t, stop)
+	if len(letters) != 0 {
+		t.Errorf("%d letters of a group that keeps none", len(letters))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- poisoned.Consume(ctx, "keeper", []string{topic}, nil, &recorder{}) }()
+	eventually(t, "the letter is written", func() bool { return len(letters) == 1 })
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 func TestAFailingOrPanickingHandlerEndsConsume(t *testing.T) {
 	b, c := setup(t)
 	appendAll(t, c, newEvents(topic, "a", 100)...)

@@ -181,7 +181,7 @@ func (w *worker) goBack(f fetched) error {
 // the partition is taken away: passing it by would lose it.
 func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
 	w.c.countLost(l)
-	if w.c.set.DeadLetter == nil {
+	if w.c.set.DeadLetter == nil || w.c.set.Letters != nil && !w.c.set.Letters(w.claim.Group) {
 		return nil
 	}
 	var down outage

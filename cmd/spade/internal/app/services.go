@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -69,6 +70,9 @@ func Open(ctx context.Context, l config.Loaded, at Endpoints, log *slog.Logger) 
 
 func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	settings := bus.Settings{Logger: s.Log, DeadLetter: s.undecodable}
+	if at.ClickHouse.URL != "" {
+		settings.Letters = keepsLetters
+	}
 	if s.Bus, err = bus.New(at.Kafka, settings); err != nil {
 		return err
 	}
@@ -110,7 +114,14 @@ func (s *Services) answers(ctx context.Context) error {
 	return s.Bus.Ready(ctx)
 }
 
-// undecodable keeps a record that is no event. Several groups read it; the letter has the same id from each of them.
+// keepsLetters reports whether a group writes the dead letters of records that are no events: those of the warehouse do, which read
+// everything. The groups of each run would only repeat them.
+func keepsLetters(group string) bool {
+	return group == warehouse.Group || strings.HasPrefix(group, warehouse.Group+".")
+}
+
+// undecodable keeps a record that is no event. Where no warehouse is configured several groups do; the letter has the same id
+// from each of them.
 func (s *Services) undecodable(ctx context.Context, r event.Record, reason error) error {
 	return s.poison("bus").Record(ctx, r, reason)
 }
