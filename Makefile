@@ -11,6 +11,8 @@ PARALLEL ?= 2
 # between goroutines; `make race RACE=./...` takes them all.
 RACE    ?= ./internal/... ./consumers/... ./producers/... ./plugins/... ./schemas/... ./cmd/...
 FUZZTIME ?= 10s
+# The packages whose fuzz targets `make fuzz` runs.
+FUZZ    ?= ./...
 PYTHON  ?= python3
 
 .DEFAULT_GOAL := help
@@ -49,8 +51,8 @@ generate: ## regenerate code from the .proto files
 check-generated: generate ## fail when generated code is not what its source says
 	git diff --exit-code -- schemas/spadepb plugins/pluginpb
 
-fuzz: ## run each fuzz target for FUZZTIME
-	@$(GO) list ./... | while read -r pkg; do \
+fuzz: ## run each fuzz target of FUZZ for FUZZTIME
+	@$(GO) list $(FUZZ) | while read -r pkg; do \
 	  for name in $$($(GO) test -run '^$$' -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
 	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
 	  done; \
