@@ -343,7 +343,7 @@ func TestEveryInterleaving(t *testing.T) {
 // group back once everything is durable.
 func TestEveryInterleavingOfLargeEvents(t *testing.T) {
 	reached := map[string]int{}
-	for _, cuts := range [][]int{{2, 20}, {3, 20}, {20, 2}, {4, 3}, {9, 1}} {
+	for _, cuts := range [][]int{{2, 20}, {9, 1}} {
 		paths, problem := exploreLog(t, largeLog, 2, 2, false, cuts, "", reached)
 		if problem != "" {
 			t.Fatalf("%v: %s", cuts, problem)
