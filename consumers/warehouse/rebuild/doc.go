@@ -15,9 +15,12 @@
 //	dropping    the database beside, with what was exchanged, is dropped
 //
 // Each of these is one statement or may be repeated. A process that ends before deciding has changed nothing but, perhaps, the
-// claims: the next rebuild releases them and drops the database. One that ends after it is completed: which tables are
+// claims: Repair releases them and drops the database. One that ends after it is completed by Repair: which tables are
 // exchanged already follows from their UUIDs. In between writers wait and queries are answered. An insert that was
 // being executed when the claims were replaced ends in the table that it began in, which is dropped.
+//
+// One rebuild is made at a time, which is the caller's to see to. Repair first gives the database of a rebuild that it takes over
+// another name: should that process only have been stalled, nothing that it still sends finds a table.
 //
 // The rows carry their time of insertion instead of a claim, for nobody else knows the database. A repeated event is left out
 // as the sink does: a filter of fixed size says which ids may have been before, and those few are looked up.

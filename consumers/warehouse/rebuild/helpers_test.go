@@ -200,7 +200,7 @@ func (w *world) rebuild(conn olap.Conn) *Warehouse {
 	w.tb.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	w.tb.Cleanup(func() { mem.AssertSize(w.tb.(*testing.T), 0) })
-	r, err := New(Config{}, Settings{
+	r, err := New(Config{Parallel: 1}, Settings{ // so that its statements are always the same ones
 		Log: w.log, Conn: conn, Topics: topics.All(partitions), Embedder: builtin(), DeadLetter: w.letters().Record, Memory: mem,
 		Install: func(ctx context.Context) error { return migrations.Install(ctx, conn) }, Logger: testLogger(w.tb),
 	})
@@ -260,11 +260,17 @@ type mortal struct {
 	mu   sync.Mutex
 	left int // statements until then
 	sent []string
+	// stalled is called instead, once, while the process does nothing; then it goes on.
+	stalled func()
 }
 
 func (m *mortal) step(sql string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.left == 0 && m.stalled != nil {
+		m.left = 1 << 30
+		m.stalled()
+	}
 	if m.left == 0 {
 		return fmt.Errorf("%w: %w", context.Canceled, errKilled) // nothing is tried again
 	}

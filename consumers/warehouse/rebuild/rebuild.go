@@ -115,7 +115,7 @@ func (w *Warehouse) Run(ctx context.Context) error {
 		{CatchingUp, w.catchUp},
 		{Deciding, w.decide},
 		{Switching, func(ctx context.Context) error { return w.exchange(ctx, w.database) }},
-		{Releasing, w.release},
+		{Releasing, func(ctx context.Context) error { return w.release(ctx, w.seal()) }},
 		{Dropping, func(ctx context.Context) error { return w.drop(ctx, w.database) }},
 	} {
 		w.stage.Store(step.stage)
@@ -134,29 +134,38 @@ func (w *Warehouse) broken(ctx context.Context, at Stage, cause error) error {
 	cause = fmt.Errorf("rebuild the warehouse: %s: %w", at, cause)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoFor)
 	defer cancel()
-	if err := w.settle(ctx, w.database); err != nil {
+	if err := w.settle(ctx, w.database, w.seal()); err != nil {
 		return fmt.Errorf("%w; what it began could not be taken back, run it again: %w", cause, err)
 	}
 	return cause
 }
 
-// Repair completes or takes away what earlier rebuilds left: a rebuild that another process is at fails.
+// Sealed reports whether a rebuild keeps everybody from writing: for a moment, or because it was killed.
+func (w *Warehouse) Sealed(ctx context.Context) (bool, error) { return w.sealed(ctx, sealName) }
+
+// Repair completes or takes away what earlier rebuilds left. No other rebuild or repair may be made at the same time; of one
+// that is all the same, as that of a process that was stalled, every later statement fails, because its database has
+// another name by then.
 func (w *Warehouse) Repair(ctx context.Context) error {
 	left, err := w.leftovers(ctx)
 	if err != nil {
 		return fmt.Errorf("look for earlier rebuilds: %w", err)
 	}
-	for _, database := range left {
+	for i, database := range left {
 		w.log.Warn("an earlier rebuild did not end", "database", database)
-		if err := w.settle(ctx, database); err != nil {
+		taken := fmt.Sprintf("%s_%d", w.database, i)
+		if err := w.exec(ctx, "RENAME DATABASE %s TO %s", database, taken); err != nil {
+			return fmt.Errorf("take over an earlier rebuild: %w", err)
+		}
+		if err := w.settle(ctx, taken, sealName); err != nil {
 			return fmt.Errorf("repair what an earlier rebuild left: %w", err)
 		}
 	}
-	return w.release(ctx)
+	return w.release(ctx, sealName)
 }
 
-// settle brings a rebuild to its end: forwards when its switch was decided, else back.
-func (w *Warehouse) settle(ctx context.Context, database string) error {
+// settle brings a rebuild to its end: forwards when its switch was decided, else back. Seals of this name are taken off.
+func (w *Warehouse) settle(ctx context.Context, database, seal string) error {
 	forward, err := w.decided(ctx, database)
 	if err != nil {
 		return err
@@ -166,7 +175,7 @@ func (w *Warehouse) settle(ctx context.Context, database string) error {
 			return err
 		}
 	}
-	if err := w.release(ctx); err != nil {
+	if err := w.release(ctx, seal); err != nil {
 		return err
 	}
 	return w.drop(ctx, database)
@@ -194,9 +203,9 @@ func (w *Warehouse) fence(ctx context.Context) error {
 	return w.replaceClaims(ctx, w.catalogue.SealedClaims(tables.Database, tables.ClaimsTable, w.seal()))
 }
 
-// release lets writers claim again.
-func (w *Warehouse) release(ctx context.Context) error {
-	sealed, err := w.sealed(ctx, sealName)
+// release lets writers claim again that a seal keeps from it whose name begins like this.
+func (w *Warehouse) release(ctx context.Context, seal string) error {
+	sealed, err := w.sealed(ctx, seal)
 	if err != nil || !sealed {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,20 +80,8 @@ func TestKilledAnywhere(t *testing.T) {
 	w.story()
 	w.drain()
 	want := w.contents()
-	whole := &mortal{Conn: w.conn, left: 1 << 30}
-	if err := w.rebuild(whole).Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	sealed := 0
-	for n, sql := range whole.sent {
-		if strings.Contains(sql, "CREATE OR REPLACE TABLE") && sealed == 0 {
-			sealed = n
-		}
-	}
-	if sealed == 0 || len(whole.sent)-sealed < 30 {
-		t.Fatalf("%d statements, the fence is number %d", len(whole.sent), sealed)
-	}
-	for i, at := range killPoints(whole.sent, sealed) {
+	sent, points := w.killPoints()
+	for i, at := range points {
 		conn := &mortal{Conn: w.conn, left: at}
 		if err := w.rebuild(conn).Run(t.Context()); !errors.Is(err, errKilled) {
 			t.Fatalf("killed at %d: %v", at, err)
@@ -116,16 +105,51 @@ func TestKilledAnywhere(t *testing.T) {
 			want = w.contents()
 		}
 		if got := w.contents(); !maps.Equal(got, want) || t.Failed() {
-			t.Fatalf("killed at %d before %.80q: %v, want %v", at, whole.sent[at], got, want)
+			t.Fatalf("killed at %d before %.80q: %v, want %v", at, sent[at], got, want)
 		}
 	}
 	w.check()
 }
 
-// killPoints are one statement of those that make the tables beside, the first of each kind from the fence on, and some
-// exchanges.
-func killPoints(sent []string, sealed int) []int {
-	points := []int{sealed / 2}
+// TestStalledAnywhere stalls a rebuild before each of its statements that matter, until another process, which takes it for dead,
+// has repaired what it found. What it sends from then on does no harm.
+func TestStalledAnywhere(t *testing.T) {
+	w := newWorld(t)
+	w.story()
+	w.drain()
+	want := w.contents()
+	sent, points := w.killPoints()
+	for _, at := range points {
+		conn := &mortal{Conn: w.conn, left: at, stalled: func() {
+			if err := w.rebuild(w.conn).Repair(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}}
+		err := w.rebuild(conn).Run(t.Context())
+		t.Logf("stalled before %.60q: %v", sent[at], err)
+		if got := w.contents(); !maps.Equal(got, want) {
+			t.Fatalf("stalled before %.80q: %v, want %v", sent[at], got, want)
+		}
+		if w.check(); t.Failed() {
+			t.Fatalf("stalled before %.80q", sent[at])
+		}
+	}
+}
+
+// killPoints runs a rebuild and says what statements it sent, and which of them to stop at: one of those that make the tables
+// beside, the first of each kind from the fence on, and some exchanges.
+func (w *world) killPoints() (sent []string, points []int) {
+	w.tb.Helper()
+	whole := &mortal{Conn: w.conn, left: 1 << 30}
+	if err := w.rebuild(whole).Run(w.tb.Context()); err != nil {
+		w.tb.Fatal(err)
+	}
+	sent = whole.sent
+	sealed := slices.IndexFunc(sent, func(sql string) bool { return strings.Contains(sql, "CREATE OR REPLACE TABLE") })
+	if sealed < 1 || len(sent)-sealed < 30 {
+		w.tb.Fatalf("%d statements, the fence is number %d", len(sent), sealed)
+	}
+	points = []int{sealed / 2}
 	exchanges := 0
 	last := ""
 	for at := sealed; at < len(sent); at++ {
@@ -139,7 +163,7 @@ func killPoints(sent []string, sealed int) []int {
 		}
 		last = kind
 	}
-	return points
+	return sent, points
 }
 
 // TestBrokenOff: a rebuild whose context ends takes back what it began.

@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	memoryrebuild "github.com/seed256f7767/spade/consumers/memory/rebuild"
+	"github.com/seed256f7767/spade/consumers/warehouse"
 	warehouserebuild "github.com/seed256f7767/spade/consumers/warehouse/rebuild"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
@@ -25,8 +28,14 @@ type RebuildProgress struct {
 	Dead    int64 // events that cannot be projected
 }
 
-// RebuildWarehouse makes a rebuild of the warehouse, which must have been connected to.
-func (s *Services) RebuildWarehouse() (Rebuild, error) {
+// The consumer groups that keep two rebuilds of one projection from being made at once. Their names are of those that the
+// projections' own workers may use.
+const (
+	warehouseLock = warehouse.Group + "-rebuild"
+	memoryLock    = "spade.memory-rebuild"
+)
+
+func (s *Services) warehouseRebuild() (*warehouserebuild.Warehouse, error) {
 	set := warehouserebuild.Settings{
 		Logger: s.Log, Log: s.Bus, Conn: s.warehouse, Install: s.installTables,
 		Topics: topics.All(s.Config.Partitions), DeadLetter: s.poison("warehouse").Record,
@@ -34,11 +43,16 @@ func (s *Services) RebuildWarehouse() (Rebuild, error) {
 	if s.Config.Embeddings.URL == "" {
 		set.Embedder = rowEmbedder{s.Embedder}
 	}
-	w, err := warehouserebuild.New(warehouserebuild.Config{}, set)
+	return warehouserebuild.New(warehouserebuild.Config{}, set)
+}
+
+// RebuildWarehouse makes a rebuild of the warehouse, which must have been connected to.
+func (s *Services) RebuildWarehouse() (Rebuild, error) {
+	w, err := s.warehouseRebuild()
 	if err != nil {
 		return Rebuild{}, err
 	}
-	return Rebuild{Run: w.Run, Progress: func() RebuildProgress {
+	return Rebuild{Run: s.alone(warehouseLock, w.Run), Progress: func() RebuildProgress {
 		p := w.Progress()
 		return RebuildProgress{Records: p.Records, Total: p.Total, Events: p.Events, Rows: p.Rows, Repeats: p.Repeats, Dead: p.Dead}
 	}}, nil
@@ -53,8 +67,19 @@ func (s *Services) RebuildMemory(ctx context.Context) (Rebuild, error) {
 	if err != nil {
 		return Rebuild{}, err
 	}
-	return Rebuild{Run: m.Run, Progress: func() RebuildProgress {
+	return Rebuild{Run: s.alone(memoryLock, m.Run), Progress: func() RebuildProgress {
 		p := m.Progress()
 		return RebuildProgress{Records: p.Records, Total: p.Total, Events: p.Events, Dead: p.Dead}
 	}}, nil
+}
+
+// alone is a rebuild that waits for another one to end, but not for long.
+func (s *Services) alone(lock string, run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := exclusively(ctx, s.Bus, lock, run)
+		if errors.Is(err, ErrBusy) {
+			return fmt.Errorf("rebuild: %w", err)
+		}
+		return err
+	}
 }

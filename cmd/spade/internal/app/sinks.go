@@ -29,7 +29,7 @@ func (s *Services) StartSinks(ctx context.Context) error {
 	s.stopSinks = stop
 	s.sinks, running = errgroup.WithContext(running)
 	s.sinks.Go(func() error { return s.projectMemory(running) })
-	s.sinks.Go(func() error { return ended(running, "warehouse", s.sink.Run(running)) })
+	s.sinks.Go(func() error { return s.runSink(running) })
 	s.sinksContext = running
 	return nil
 }
@@ -44,7 +44,7 @@ func (s *Services) projectWarehouse(ctx context.Context) error {
 	if err := s.openWarehouse(ctx); err != nil {
 		return err
 	}
-	return ended(ctx, "warehouse", s.sink.Run(ctx))
+	return s.runSink(ctx)
 }
 
 func (s *Services) openMemory(ctx context.Context) error {
