@@ -29,9 +29,9 @@ type Store interface {
 	// Save stores a state, durably, and says where it is. Saving one again changes nothing, unless what is stored is
 	// damaged: then it is mended. sum is the state's SHA-256; the state stays the caller's.
 	Save(ctx context.Context, sum [sha256.Size]byte, state []byte) (uri string, err error)
-	// Load reads the state of that SHA-256 and checks it. The error wraps ErrMissing, ErrCorrupt, ErrDenied,
-	// ErrUnavailable or ErrLocation.
-	Load(ctx context.Context, sum []byte) ([]byte, error)
+	// Load reads the state of that SHA-256 and size and checks it: one of another size is not read. The error wraps
+	// ErrMissing, ErrCorrupt, ErrDenied, ErrUnavailable or ErrLocation.
+	Load(ctx context.Context, sum []byte, size int64) ([]byte, error)
 }
 
 // scheme begins the location of a bucket.

@@ -70,7 +70,7 @@ func TestAStateIsFoundUnderItsContent(t *testing.T) {
 	places(t, func(t *testing.T, p place) {
 		for _, size := range []int{1, 7, 1 << 10, partBytes - 1, partBytes, 2*partBytes + 3} {
 			state, sum := randomState(size)
-			if _, err := p.Load(t.Context(), sum[:]); !errors.Is(err, ErrMissing) {
+			if _, err := p.Load(t.Context(), sum[:], int64(len(state))); !errors.Is(err, ErrMissing) {
 				t.Errorf("%d bytes: before it was saved: %v", size, err)
 			}
 			before, err := p.Save(t.Context(), sum, state)
@@ -80,7 +80,7 @@ func TestAStateIsFoundUnderItsContent(t *testing.T) {
 			if after, err := p.Save(t.Context(), sum, state); err != nil || after != before {
 				t.Errorf("%d bytes: again: %s, %v", size, after, err)
 			}
-			if got, err := p.Load(t.Context(), sum[:]); err != nil || !bytes.Equal(got, state) {
+			if got, err := p.Load(t.Context(), sum[:], int64(len(state))); err != nil || !bytes.Equal(got, state) {
 				t.Errorf("%d bytes: %d came back, %v", size, len(got), err)
 			}
 		}
@@ -96,13 +96,13 @@ func TestADamagedStateIsNotedAndMended(t *testing.T) {
 		other, _ := randomState(999)
 		for name, content := range map[string][]byte{"cut": state[:3], "empty": nil, "another of its size": append(other, 1), "longer": append(other, 1, 2)} {
 			p.damage(t, sum, content)
-			if _, err := p.Load(t.Context(), sum[:]); !errors.Is(err, ErrCorrupt) {
+			if _, err := p.Load(t.Context(), sum[:], int64(len(state))); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s: error %v", name, err)
 			}
 			if _, err := p.Save(t.Context(), sum, state); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := p.Load(t.Context(), sum[:]); err != nil || !bytes.Equal(got, state) {
+			if got, err := p.Load(t.Context(), sum[:], int64(len(state))); err != nil || !bytes.Equal(got, state) {
 				t.Errorf("%s: after it was saved again: %v", name, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestManySaveAndLoadAtOnce(t *testing.T) {
 				if _, err := p.Save(t.Context(), sum, state); err != nil {
 					t.Error(err)
 				}
-				if got, err := p.Load(t.Context(), sum[:]); err != nil || !bytes.Equal(got, state) {
+				if got, err := p.Load(t.Context(), sum[:], int64(len(state))); err != nil || !bytes.Equal(got, state) {
 					t.Error(err)
 				}
 			})
@@ -141,7 +141,7 @@ func TestACancelledCallEnds(t *testing.T) {
 		if _, err := p.Save(ctx, sum, state); !errors.Is(err, context.Canceled) {
 			t.Errorf("save: %v", err)
 		}
-		if _, err := p.Load(ctx, sum[:]); !errors.Is(err, context.Canceled) {
+		if _, err := p.Load(ctx, sum[:], int64(len(state))); !errors.Is(err, context.Canceled) {
 			t.Errorf("load: %v", err)
 		}
 	})

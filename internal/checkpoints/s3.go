@@ -44,6 +44,8 @@ const (
 	partBytes = 16 << 20
 	// mostBytes is the largest state that is loaded: what a store claims to hold is not believed.
 	mostBytes = 64 << 30
+	// stalled is how long a connection may carry nothing in the middle of a request.
+	stalled = 30 * time.Second
 )
 
 // Bucket is a store in a bucket of an object store.
@@ -78,6 +80,7 @@ func newBucket(location string, s S3) (*Bucket, error) {
 		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
 	}
 	transport.TLSClientConfig = certs
+	transport.DialContext = impatient(transport.DialContext, stalled)
 	client, err := minio.New(host, &minio.Options{
 		Creds: s.credentials(), Secure: secure, Region: s.Region, Transport: transport, MaxRetries: 1,
 	})
@@ -169,9 +172,9 @@ func (b *Bucket) holds(ctx context.Context, sum [sha256.Size]byte, size int64) e
 }
 
 // Load implements Store. The state is read into its place and nowhere else.
-func (b *Bucket) Load(ctx context.Context, sum []byte) (state []byte, err error) {
+func (b *Bucket) Load(ctx context.Context, sum []byte, size int64) (state []byte, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
-		state, err = b.load(ctx, sum)
+		state, err = b.load(ctx, sum, size)
 		return err
 	})
 	if err != nil {
@@ -180,13 +183,13 @@ func (b *Bucket) Load(ctx context.Context, sum []byte) (state []byte, err error)
 	return state, nil
 }
 
-func (b *Bucket) load(ctx context.Context, sum []byte) ([]byte, error) {
+func (b *Bucket) load(ctx context.Context, sum []byte, size int64) ([]byte, error) {
 	info, err := b.client.StatObject(ctx, b.name, b.key(sum), minio.StatObjectOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if info.Size < 0 || info.Size > mostBytes {
-		return nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, info.Size)
+	if info.Size != size || size > mostBytes {
+		return nil, fmt.Errorf("%w: %d bytes, not %d", ErrCorrupt, info.Size, size)
 	}
 	o, err := b.client.GetObject(ctx, b.name, b.key(sum), minio.GetObjectOptions{})
 	if err != nil {

@@ -128,7 +128,7 @@ func TestAnAnswerThatWillBeTheSameIsNotAskedForAgain(t *testing.T) {
 			b := openBucket(t, tc.location, S3{Endpoint: tc.endpoint, RetryFor: time.Hour})
 			state, sum := randomState(10)
 			_, save := b.Save(t.Context(), sum, state)
-			_, load := b.Load(t.Context(), sum[:])
+			_, load := b.Load(t.Context(), sum[:], int64(len(state)))
 			for what, err := range map[string]error{"save": save, "load": load} {
 				if what == "load" && tc.want == ErrLocation && errors.Is(err, ErrMissing) {
 					continue // a HEAD brings no reason: that the bucket is missing is not told
@@ -163,7 +163,7 @@ func TestAStoreThatDoesNotAnswerIsAskedAgain(t *testing.T) {
 	if _, err := b.Save(t.Context(), sum, state); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Load(t.Context(), sum[:]); err != nil || !bytes.Equal(got, state) {
+	if got, err := b.Load(t.Context(), sum[:], int64(len(state))); err != nil || !bytes.Equal(got, state) {
 		t.Errorf("%v", err)
 	}
 	if asked.Load() < 6 {
@@ -184,7 +184,7 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := b.Save(t.Context(), sum, state); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "s3.endpoint") {
 		t.Errorf("save: %v", err)
 	}
-	if _, err := b.Load(t.Context(), sum[:]); !errors.Is(err, ErrUnavailable) {
+	if _, err := b.Load(t.Context(), sum[:], int64(len(state))); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("load: %v", err)
 	}
 }

@@ -226,5 +226,5 @@ func (s *Services) loadCheckpoint(ctx context.Context, ck *spadepb.Checkpoint) (
 		return nil, fmt.Errorf("a checkpoint of %d bytes is not in the log: set checkpoints (SPADE_CHECKPOINTS) to where it is kept",
 			ck.GetBytes())
 	}
-	return s.checkpoints.Load(ctx, ck.GetSha256())
+	return s.checkpoints.Load(ctx, ck.GetSha256(), ck.GetBytes())
 }
