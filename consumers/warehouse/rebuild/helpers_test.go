@@ -260,16 +260,18 @@ type mortal struct {
 	mu   sync.Mutex
 	left int // statements until then
 	sent []string
-	// stalled is called instead, once, while the process does nothing; then it goes on.
+	// stalled is called instead, once, while the process does nothing; then it goes on. With before it is called at the first
+	// statement that contains that.
 	stalled func()
+	before  string
 }
 
 func (m *mortal) step(sql string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.left == 0 && m.stalled != nil {
-		m.left = 1 << 30
-		m.stalled()
+	if stalled := m.stalled; stalled != nil && (m.left == 0 || m.before != "" && strings.Contains(sql, m.before)) {
+		m.left, m.stalled = 1<<30, nil
+		stalled()
 	}
 	if m.left == 0 {
 		return fmt.Errorf("%w: %w", context.Canceled, errKilled) // nothing is tried again

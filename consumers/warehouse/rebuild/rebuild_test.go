@@ -136,6 +136,38 @@ func TestStalledAnywhere(t *testing.T) {
 	}
 }
 
+// TestStrayExchange: one statement of a process that is taken for dead is executed while another one completes its switch. It does
+// not bring the damaged table back.
+func TestStrayExchange(t *testing.T) {
+	w := newWorld(t)
+	w.story()
+	w.drain()
+	want := w.contents()
+	if err := w.conn.Exec(t.Context(), "TRUNCATE TABLE spade.steps"); err != nil {
+		t.Fatal(err)
+	}
+	reached, resume, repaired := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	other := &mortal{Conn: w.conn, left: 1 << 30, before: "CREATE OR REPLACE TABLE spade._claims", stalled: func() {
+		close(reached)
+		<-resume
+	}}
+	stray := &mortal{Conn: w.conn, left: 1 << 30, before: "EXCHANGE TABLES spade.steps "}
+	stray.stalled = func() {
+		go func() { repaired <- w.rebuild(other).Repair(t.Context()) }()
+		<-reached
+		stray.left = 1
+	}
+	err := w.rebuild(stray).Run(t.Context())
+	close(resume)
+	if repair := <-repaired; err == nil || repair != nil {
+		t.Fatalf("stray: %v; repair: %v", err, repair)
+	}
+	if got := w.contents(); !maps.Equal(got, want) {
+		t.Errorf("contents %v, want %v", got, want)
+	}
+	w.check()
+}
+
 // killPoints runs a rebuild and says what statements it sent, and which of them to stop at: one of those that make the tables
 // beside, the first of each kind from the fence on, and some exchanges.
 func (w *world) killPoints() (sent []string, points []int) {
