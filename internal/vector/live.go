@@ -66,10 +66,18 @@ func (c *Client) EnsureBeside(ctx context.Context, suffix string, all ...Collect
 	return out, nil
 }
 
-// Switch makes the collections beside the live ones, all at the same moment.
+// Switch makes the collections beside the live ones, all at the same moment. Without one of them it changes nothing: the server
+// might take the old name away before it notices.
 func (c *Client) Switch(ctx context.Context, suffix string, all ...Collection) error {
+	_, names, err := c.layout(ctx)
+	if err != nil {
+		return err
+	}
 	var actions []*pb.AliasOperations
 	for _, want := range all {
+		if !slices.Contains(names, want.Name()+besidePart+suffix) {
+			return fmt.Errorf("collection %s%s%s is not there any more: somebody deleted it", want.Name(), besidePart, suffix)
+		}
 		actions = append(actions, pb.NewAliasDelete(want.Live()), pb.NewAliasCreate(want.Live(), want.Name()+besidePart+suffix))
 	}
 	return c.changeAliases(ctx, actions...)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -293,4 +294,44 @@ func TestMemoryWhileItGrows(t *testing.T) {
 		}
 	}
 	m.nearest(m.live, iterations, iterations*each)
+}
+
+// stalling is a log that does something else when it is asked for its ends for the nth time.
+type stalling struct {
+	*bus.Client
+	left    int
+	instead func()
+}
+
+func (s *stalling) HighWatermarks(ctx context.Context, topic string) (map[int32]int64, error) {
+	if s.left--; s.left == 0 {
+		s.instead()
+	}
+	return s.Client.HighWatermarks(ctx, topic)
+}
+
+// TestStalled: a rebuild that was taken for dead, and whose collections are gone therefore, leaves the memory alone.
+func TestStalled(t *testing.T) {
+	m := newMind(t)
+	defer m.stop()
+	m.accept(0, 10)
+	m.nearest(m.live, 1, 10)
+	want := m.points()
+	log := &stalling{Client: m.log, left: 3, instead: func() {
+		if err := m.rebuild().Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}}
+	r, err := New(Config{}, Settings{Log: log, Memory: m.open(), Logger: testLogger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "is not there any more") || log.left > 0 {
+		t.Errorf("err %v, %d calls left", err, log.left)
+	}
+	if got := m.points(); !maps.Equal(got, want) {
+		t.Errorf("%d points, want %d", len(got), len(want))
+	}
+	m.nearest(m.live, 1, 10)
 }
