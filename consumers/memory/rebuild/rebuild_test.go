@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -201,7 +202,7 @@ func TestRebuildOfTheMemory(t *testing.T) {
 	if err := m.live.WaitDocuments(t.Context(), []uuid.UUID{ids.Document([]byte("document 39"))}); err != nil {
 		t.Fatal(err)
 	}
-	m.settled(t)
+	m.settled()
 	want := m.points()
 	r := m.rebuild()
 	if err := r.Run(t.Context()); err != nil {
@@ -223,16 +224,23 @@ func TestRebuildOfTheMemory(t *testing.T) {
 	m.nearest(m.open(), 2, 25)
 }
 
-// settled waits until the group has read the log to its end.
-func (m *mind) settled(t *testing.T) {
-	t.Helper()
-	for last := -1; ; {
-		n := len(m.points())
-		if n == last && n >= 60 {
-			return
+// settled waits until the group has projected the log to its end.
+func (m *mind) settled() {
+	m.tb.Helper()
+	for _, topic := range memory.Topics() {
+		ends, err := m.log.HighWatermarks(m.tb.Context(), topic)
+		for behind := true; behind && err == nil; {
+			var at map[int32]int64
+			at, err = m.log.CommittedOffsets(m.tb.Context(), m.live.Group(), topic)
+			behind = false
+			for p, end := range ends {
+				behind = behind || at[p] < end
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		last = n
-		m.nearest(m.live, 1, 20)
+		if err != nil {
+			m.tb.Fatal(err)
+		}
 	}
 }
 
@@ -243,9 +251,7 @@ func TestRebuildOfALostMemory(t *testing.T) {
 	m.append(m.documents(10)...)
 	m.accept(0, 10)
 	m.nearest(m.live, 1, 10)
-	for len(m.points()) < 20 {
-		m.nearest(m.live, 1, 10)
-	}
+	m.settled()
 	want := m.points()
 	if _, err := m.open().Beside(t.Context(), "killed", nil); err != nil {
 		t.Fatal(err)
@@ -315,7 +321,7 @@ func TestStalled(t *testing.T) {
 	m := newMind(t)
 	defer m.stop()
 	m.accept(0, 10)
-	m.nearest(m.live, 1, 10)
+	m.settled()
 	want := m.points()
 	log := &stalling{Client: m.log, left: 3, instead: func() {
 		if err := m.rebuild().Run(t.Context()); err != nil {
