@@ -23,7 +23,8 @@ func newRebuild(c *cli) *cobra.Command {
 		Long: `Reads the log from its first record and makes the projections anew beside the live ones, then switches to
 them. Without --warehouse or --memory both are made. Meanwhile queries are answered and runs go on; whoever writes
 waits for the moment of the switch. What the live ones hold does not matter: they may be damaged, emptied or gone.
-Broken off, it leaves them as they were; killed while it switches, it is completed by running it again.`,
+Broken off, it leaves them as they were. Killed while it switches the warehouse, it is completed or taken back by
+whoever fills that, or by running it again. Of two at once the second waits, but not for long.`,
 		Example: `  spade rebuild                 make both anew
   spade rebuild --warehouse     only the warehouse
   spade rebuild --json          one JSON object a projection`,

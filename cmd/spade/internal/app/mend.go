@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (s *Services) mend(ctx context.Context) {
 	for pause(ctx, mendEvery) == nil {
 		mended, err := s.mendOnce(ctx)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, ErrBusy): // another process is at it
 		case err != nil:
 			s.Log.Warn("a rebuild that did not end could not be repaired, trying again", "error", err)
 		case mended:

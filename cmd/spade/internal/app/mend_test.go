@@ -98,6 +98,8 @@ func TestExclusively(t *testing.T) {
 		defer working.Add(-1)
 		select {
 		case <-release:
+		case <-time.After(2 * lockFor):
+			return errors.New("nobody was refused")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
