@@ -28,16 +28,41 @@ func makeSocketDir(base string) (*socketDir, error) {
 	if err := removeStale(base); err != nil {
 		return nil, err
 	}
+	for range socketDirTries {
+		d, err := lockedDir(base)
+		if err != nil || d != nil {
+			return d, err
+		}
+	}
+	return nil, fmt.Errorf("make socket folder in %s: others remove it again and again", base)
+}
+
+// socketDirTries is how often a folder may be taken for a dead host's before it is locked.
+const socketDirTries = 100
+
+// lockedDir makes a folder and locks it. It returns nil when another host, which starts at the same time, saw the lock file
+// before it was locked and removed the folder.
+func lockedDir(base string) (*socketDir, error) {
 	path, err := os.MkdirTemp(base, socketDirPattern)
 	if err != nil {
 		return nil, fmt.Errorf("make socket folder: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	}
+	name := filepath.Join(path, "lock")
+	lock, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock socket folder: %w", err), os.RemoveAll(path))
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	there, gone := os.Stat(name)
+	ours, statErr := lock.Stat()
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(gone, os.ErrNotExist) {
+		return nil, errors.Join(lock.Close(), os.RemoveAll(path))
+	}
+	if err = errors.Join(err, gone, statErr); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock socket folder: %w", err), lock.Close(), os.RemoveAll(path))
+	}
+	if !os.SameFile(there, ours) {
+		return nil, lock.Close()
 	}
 	return &socketDir{path: path, lock: lock}, nil
 }
