@@ -66,6 +66,6 @@ func appendRaw(t *testing.T, cfg bus.Config, m kafka.Message) {
 	must(t, err)
 	transport := &kafka.Transport{SASL: login}
 	defer transport.CloseIdleConnections()
-	w := &kafka.Writer{Addr: kafka.TCP(cfg.Brokers...), Transport: transport, BatchSize: 1}
+	w := &kafka.Writer{Addr: kafka.TCP(cfg.Brokers...), Transport: transport, BatchSize: 1, RequiredAcks: kafka.RequireAll}
 	must(t, errors.Join(w.WriteMessages(t.Context(), m), w.Close()))
 }
