@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,9 @@ func exclusively(ctx context.Context, log *bus.Client, group string, do func(ctx
 		if err := waitAlone(ctx, log, group); err != nil {
 			return err
 		}
+		if !begun.CompareAndSwap(false, true) {
+			return nil // given up
+		}
 		err := do(ctx)
 		if err != nil && ctx.Err() != nil && joined.Err() == nil {
 			err = fmt.Errorf("%w: %w", errNotAlone, err)
@@ -49,11 +53,11 @@ func exclusively(ctx context.Context, log *bus.Client, group string, do func(ctx
 		return nil
 	}
 	h := bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
-		begun.Store(true)
 		return newTerm(joined, claim, lead), nil
 	})
-	defer time.AfterFunc(lockFor, func() {
-		if !begun.Load() { // another one has come at the same moment
+	// Of those that came at the same moment one after the other gives up, until one is alone.
+	defer time.AfterFunc(lockFor/2+rand.N(lockFor), func() {
+		if begun.CompareAndSwap(false, true) {
 			leave()
 		}
 	}).Stop()
