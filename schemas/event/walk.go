@@ -25,7 +25,7 @@ func noMessage() *fault { return &fault{class: ErrMalformed, reason: "the payloa
 func (s *shape) walk(b []byte, f *facts) *fault {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
-		if n < 0 {
+		if n < 0 || number > protowire.MaxValidNumber {
 			return noMessage()
 		}
 		b = b[n:]
@@ -124,9 +124,12 @@ func (r *rule) check(value []byte, packed bool) error {
 	return nil
 }
 
-// integers checks one number, or all of a packed list. token_ids are the long ones: they may be anything.
+// integers checks one number, or all of a packed list. token_ids are the long ones: they may be any numbers.
 func (r *rule) integers(value []byte, packed bool) error {
 	if packed && r.low <= math.MinInt32 {
+		if !areVarints(value) {
+			return errNumbers
+		}
 		return nil
 	}
 	for len(value) > 0 {
@@ -177,6 +180,23 @@ func floats(value []byte) error {
 		}
 	}
 	return nil
+}
+
+// areVarints reports whether a decoder can take a packed list apart: each number ends within ten bytes and fits 64 bits.
+func areVarints(value []byte) bool {
+	const last = 9 // the tenth byte holds the 64th bit alone
+	begun := 0
+	for _, c := range value {
+		switch {
+		case begun == last && c > 1:
+			return false
+		case c < 0x80:
+			begun = 0
+		default:
+			begun++
+		}
+	}
+	return begun == 0
 }
 
 // varints counts the numbers of a packed list.
