@@ -11,16 +11,16 @@ import (
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
-// Many partitions are claimed at once when a group begins. The server lets claims get into each other's way, which claiming
-// again mends; no claim is lost.
+// Many partitions are claimed at once when a group begins. The server lets claims of several processes get into each other's way,
+// which claiming again mends; no claim is lost.
 func TestConcurrentClaims(t *testing.T) {
 	_, conn := olaptest.Start(t)
-	store := NewClickHouse(conn)
 	const lanes, rounds = 8, 12
 	var collisions atomic.Int64
 	var wg sync.WaitGroup
 	for n := range lanes {
 		wg.Go(func() {
+			store := NewClickHouse(conn)
 			for round := range rounds {
 				w := Writer{Group: Group, Token: uint64(n*rounds + round + 1)}
 				err := store.Claim(t.Context(), []Place{{"topic", int32(n)}}, w)
@@ -47,4 +47,21 @@ func TestConcurrentClaims(t *testing.T) {
 			t.Errorf("lane %d is claimed by %d, want %d", n, got, want)
 		}
 	}
+}
+
+// The partitions of one process are claimed one after the other, so that none has to be claimed again.
+func TestClaimsOfOneStore(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	store := NewClickHouse(conn)
+	var wg sync.WaitGroup
+	for n := range 16 {
+		wg.Go(func() {
+			for round := range 4 {
+				if err := store.Claim(t.Context(), []Place{{"topic", int32(n)}}, Writer{Group: Group, Token: uint64(round + 1)}); err != nil {
+					t.Errorf("lane %d: %v", n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/olap"
@@ -22,18 +23,19 @@ type ClickHouse struct {
 	conn     olap.Conn
 	database string
 	pins     *pins
+	claiming *semaphore.Weighted // claims made at the same time get into each other's way
 }
 
 var _ Store = (*ClickHouse)(nil)
 
 // NewClickHouse makes a store on a connection, which stays the caller's.
 func NewClickHouse(conn olap.Conn) *ClickHouse {
-	return &ClickHouse{conn: conn, database: tables.Database, pins: &pins{conn: conn}}
+	return &ClickHouse{conn: conn, database: tables.Database, pins: &pins{conn: conn}, claiming: semaphore.NewWeighted(1)}
 }
 
 // Beside is the same store on the tables of another database.
 func (c *ClickHouse) Beside(database string) *ClickHouse {
-	return &ClickHouse{conn: c.conn, database: database, pins: c.pins}
+	return &ClickHouse{conn: c.conn, database: database, pins: c.pins, claiming: semaphore.NewWeighted(1)}
 }
 
 // SealName is the name of the constraint that keeps everybody from claiming partitions while a rebuild puts its tables in the
@@ -93,8 +95,12 @@ func dataBytes(d arrow.ArrayData) int64 {
 
 // Claim implements Store. A Join table appends every claim to its files, and some versions of the server read these back in no
 // particular order, so the claims that were replaced are taken out: otherwise a restart could let a writer in again that was stopped
-// long ago. Whoever claims does nothing before that.
+// long ago. Whoever claims does nothing before that. The claims of one store are made one after the other.
 func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error {
+	if err := c.claiming.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer c.claiming.Release(1)
 	rows := make([]string, 0, len(places))
 	for _, p := range places {
 		rows = append(rows, fmt.Sprintf("(%s, %d)", tables.Quote(tables.ClaimOf(p.Topic, p.Partition)), w.Token))

@@ -139,6 +139,7 @@ func (w *walk) run() {
 		default:
 			w.current = o.actor
 			o.actor.turn <- o.does
+			synctest.Wait() // for what the step does, which may be wrong
 		}
 	}
 	if w.problem == "" {

@@ -150,6 +150,7 @@ func (s *simulation) let(a *actor, v verdict) {
 	s.trace = h.Sum64()
 	s.log("%s", option{actor: a, does: v})
 	a.turn <- v
+	synctest.Wait() // for what the step does, which may be wrong
 }
 
 // mishap is what happens to a step: nothing, most of the time.
