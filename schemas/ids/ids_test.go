@@ -1,6 +1,10 @@
 package ids
 
-import "testing"
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
 
 // The ids are part of the contract: a log written today must be found again by every later version.
 func TestIDsNeverChange(t *testing.T) {
@@ -45,5 +49,31 @@ func TestDifferentThingsHaveDifferentIDs(t *testing.T) {
 			add(Rollout(env, ArmPlain, i, s).String())
 			add(Rollout(env, ArmHinted, i, s).String())
 		}
+	}
+}
+
+// What is worked out without garbage is what derive says.
+func TestIDsOfManyThingsAreDerivedLikeTheOthers(t *testing.T) {
+	run := Run("demo")
+	env := Env(run, 0, 0, 0)
+	for _, arm := range []string{ArmPlain, ArmHinted, "", strings.Repeat("long ", 100)} {
+		for _, n := range []int{0, -1, 7, 1 << 40} {
+			text := strconv.Itoa(n)
+			if got, want := Env(run, n, 1, 2), derive("env", run.String(), text, "1", "2"); got != want {
+				t.Errorf("environment %d: %s, want %s", n, got, want)
+			}
+			if got, want := Rollout(env, arm, 3, n), derive("rollout", env.String(), arm, "3", text); got != want {
+				t.Errorf("rollout %.20q %d: %s, want %s", arm, n, got, want)
+			}
+			if got, want := Group(env, arm, n), derive("group", env.String(), arm, text); got != want {
+				t.Errorf("group %.20q %d: %s, want %s", arm, n, got, want)
+			}
+			if got, want := Event(arm, run, n), derive("event", arm, run.String(), text); got != want {
+				t.Errorf("event %.20q %d: %s, want %s", arm, n, got, want)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { Group(Rollout(Env(run, 1, 2, 3), ArmPlain, 4, 5), ArmHinted, 6) }); n != 0 {
+		t.Errorf("%v pieces of garbage", n)
 	}
 }
