@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"bytes"
+	"fmt"
 	"math/bits"
 
 	"github.com/google/uuid"
@@ -68,7 +70,6 @@ func (f *fold) addEnv(e *Entry) {
 	switch m := e.Message.(type) {
 	case *spadepb.EnvironmentDesigned:
 		at.designed, at.slot, at.attempt = true, m.GetSlot(), m.GetAttempt()
-		f.derived("environment", m.GetEnvId(), ids.Env(f.id, int(m.GetIteration()), int(m.GetSlot()), int(m.GetAttempt())))
 	case *spadepb.EnvironmentAccepted:
 		at.accepted, at.slot, at.attempt = true, m.GetSlot(), m.GetAttempt()
 		at.plain, at.hinted, at.repeats = m.GetExpectedPlain(), m.GetExpectedHinted(), max(1, m.GetRepeats())
@@ -101,7 +102,9 @@ type episodeEvent interface {
 
 func (f *fold) episode(id uuid.UUID, at *env, set *bitset, n *int32, m episodeEvent) {
 	*n++
-	f.derived("rollout", m.GetRolloutId(), ids.Rollout(id, m.GetArm(), int(m.GetSeedIndex()), int(m.GetRepeat())))
+	if want := ids.Rollout(id, m.GetArm(), int(m.GetSeedIndex()), int(m.GetRepeat())); !bytes.Equal(m.GetRolloutId(), want[:]) {
+		f.report.Add(AreaLog, "underived id", fmt.Sprintf("%x", m.GetRolloutId()), "the rollout of run %s must have the id %s", f.name(), want)
+	}
 	i, ok := at.number(m)
 	if !ok {
 		if at.extra++; at.accepted {

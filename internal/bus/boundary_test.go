@@ -19,7 +19,7 @@ func dropped(t *testing.T, n int) event.Event {
 	run := ids.Run("one")
 	env := ids.Env(run, 0, n, 0)
 	id := ids.Rollout(env, ids.ArmPlain, 0, 0)
-	ev, err := event.New(topics.EnvKey(run, env), id, 0, &spadepb.RolloutDropped{RunId: run[:], EnvId: env[:], RolloutId: id[:]}, nil)
+	ev, err := event.New(topics.EnvKey(run, env), id, 0, &spadepb.RolloutDropped{RunId: run[:], EnvId: env[:], RolloutId: id[:], Arm: ids.ArmPlain}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,9 @@ import (
 var (
 	// ErrKey: the event is about another run, environment or document than its key, or in another topic than its type.
 	ErrKey = errors.New("key and payload disagree")
-	// ErrID: the event id is not the one that follows from the type and what the event is about.
-	ErrID = errors.New("event id is not the derived one")
+	// ErrID: the event id is not the one that follows from the type and what the event is about, or an id in the payload is
+	// not the one that follows from the parts beside it.
+	ErrID = errors.New("id is not the derived one")
 	// ErrValue: a field holds what no producer may write.
 	ErrValue = errors.New("value out of bounds")
 )
@@ -50,7 +51,7 @@ func short(s string) string {
 }
 
 // Check is what every event must pass before it is appended and after it was read: what its key says it is about is what
-// its payload says, its id is the derived one, and no field holds what would break those who work with it. It walks the
+// its payload says, its ids are the derived ones, and no field holds what would break those who work with it. It walks the
 // payload's bytes once and keeps nothing. The error is a *RefusedError.
 func Check(ev Event) error {
 	refuse := func(class error, field, format string, args ...any) error {
@@ -76,18 +77,23 @@ func Check(ev Event) error {
 	if !s.keyed(ev.Key, &f) {
 		return refuse(ErrKey, "", "its payload is about %s", s.about(&f))
 	}
+	if field, want := s.underived(&f); field != "" {
+		return refuse(ErrID, field, "the parts beside it lead to %s", want)
+	}
 	if want, known := s.id(&f); known && want != ev.ID {
 		return refuse(ErrID, "", "%s instead of %s", ev.ID, want)
 	}
 	return nil
 }
 
-// facts are what a payload says of itself, as far as key and id depend on it.
+// facts are what a payload says of itself, as far as key and ids depend on it.
 type facts struct {
-	run, env, subject, topic, model []byte // parts of the payload
-	iteration, from, to, ordinal    int64
-	partition, expected, repeats    int64
-	seeds                           int64 // number of env seeds
+	run, env, subject, group, topic, model []byte // parts of the payload
+	name, role, suite, task                []byte
+	iteration, slot, attempt, seedIndex    int64
+	from, to, version, ordinal             int64
+	partition, expected, repeats           int64
+	seeds                                  int64 // number of env seeds
 }
 
 // keyed reports whether key is the one of what the payload is about.

@@ -19,12 +19,13 @@ import (
 )
 
 // world is two runs and an environment of each.
-type world struct{ run, other, env, theirs, rollout uuid.UUID }
+type world struct{ run, other, env, theirs, rollout, group uuid.UUID }
 
 func newWorld() world {
 	w := world{run: ids.Run("mine"), other: ids.Run("theirs")}
 	w.env, w.theirs = ids.Env(w.run, 0, 0, 0), ids.Env(w.other, 0, 0, 0)
 	w.rollout = ids.Rollout(w.env, ids.ArmPlain, 0, 0)
+	w.group = ids.Group(w.env, ids.ArmPlain, 0)
 	return w
 }
 
@@ -36,7 +37,7 @@ func (w world) accepted() *spadepb.EnvironmentAccepted {
 
 func (w world) completed() *spadepb.RolloutCompleted {
 	return &spadepb.RolloutCompleted{
-		RunId: w.run[:], EnvId: w.env[:], RolloutId: w.rollout[:], Arm: ids.ArmPlain, TotalReward: 0.5,
+		RunId: w.run[:], EnvId: w.env[:], RolloutId: w.rollout[:], GroupId: w.group[:], Arm: ids.ArmPlain, TotalReward: 0.5,
 		Steps: []*spadepb.Step{{Observation: "ü\x00", Action: "go", Reward: 1, Logprob: -1, Logprobs: []float32{-1, -2}, TokenIds: []int32{-7, 9}}},
 	}
 }
@@ -69,15 +70,17 @@ func (w world) honest(t testing.TB) []Event {
 		mustEvent(t, pair, w.env, 0, w.accepted()),
 		mustEvent(t, pair, w.env, 0, &spadepb.EnvironmentRejected{RunId: r, EnvId: e}),
 		mustEvent(t, pair, w.rollout, 0, w.completed()),
-		mustEvent(t, pair, w.rollout, 0, &spadepb.RolloutDropped{RunId: r, EnvId: e, RolloutId: w.rollout[:]}),
+		mustEvent(t, pair, w.rollout, 0, &spadepb.RolloutDropped{RunId: r, EnvId: e, RolloutId: w.rollout[:], Arm: ids.ArmPlain}),
 		mustEvent(t, pair, w.env, 0, &spadepb.RegretEstimated{RunId: r, EnvId: e}),
 		mustEvent(t, pair, w.env, 0, &spadepb.RegretUnavailable{RunId: r, EnvId: e}),
 		mustEvent(t, pair, w.env, 0, &spadepb.DesignerRewarded{RunId: r, EnvId: e}),
-		mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:]}),
+		mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:], Role: "agent"}),
 		mustEvent(t, run, ids.Policy(w.run, -1), 0, &spadepb.PolicyUpdated{
 			RunId: r, PolicyFrom: -1, Iteration: -1, Metrics: []*spadepb.Metric{{Name: "loss", Value: math.NaN()}},
 		}),
-		mustEvent(t, run, evaluation, 0, &spadepb.EvaluationCompleted{RunId: r, EvaluationId: evaluation[:]}),
+		mustEvent(t, run, evaluation, 0, &spadepb.EvaluationCompleted{
+			RunId: r, EvaluationId: evaluation[:], PolicyVersion: 1, Suite: "s", TaskId: "t",
+		}),
 		mustEvent(t, pair, w.rollout, 0, &spadepb.ReplayChecked{RunId: r, EnvId: e, RolloutId: w.rollout[:], FirstDivergentStep: -1}),
 		mustEvent(t, "spade.runs/3", w.run, 0, &spadepb.DeadLetter{Topic: topics.Runs, Partition: 3, Payload: []byte{0xff}}),
 	}
@@ -149,6 +152,59 @@ func TestAnUpdateLeadsToTheNextVersion(t *testing.T) {
 				t.Errorf("from %d to %d: %v", from, to, err)
 			}
 		}
+	}
+}
+
+// Where a payload holds the parts of an id it holds that id: whoever finds an environment by its place and whoever finds it
+// by its id find the same one.
+func TestIDsFollowFromThePartsBesideThem(t *testing.T) {
+	w := newWorld()
+	run, pair := topics.RunKey(w.run), topics.EnvKey(w.run, w.env)
+	r, e, group := w.run[:], w.env[:], ids.DesignGroup(w.run, 0)
+	g := group[:]
+	batch, evaluation := ids.Batch(w.run, 0, "agent"), ids.Evaluation(w.run, 1, "s", "t", 0)
+	env := func(m proto.Message) Event { return mustEvent(t, pair, w.env, 0, m) }
+	evaluated := func(change func(*spadepb.EvaluationCompleted)) Event {
+		m := &spadepb.EvaluationCompleted{RunId: r, EvaluationId: evaluation[:], PolicyVersion: 1, Suite: "s", TaskId: "t"}
+		change(m)
+		return mustEvent(t, run, evaluation, 0, m)
+	}
+	for name, tc := range map[string]struct {
+		field string // empty: it is as a producer writes it
+		ev    Event
+	}{
+		"a run by another name":              {"run_id", mustEvent(t, run, w.run, 0, &spadepb.RunStarted{RunId: r, Name: "theirs"})},
+		"a request with its group":           {"", env(&spadepb.DesignRequested{RunId: r, EnvId: e, DesignGroup: g})},
+		"a request for another slot":         {"env_id", env(&spadepb.DesignRequested{RunId: r, EnvId: e, DesignGroup: g, Slot: 1})},
+		"a request of another iteration":     {"env_id", env(&spadepb.DesignRequested{RunId: r, EnvId: e, Iteration: 1})},
+		"a request in an environment's name": {"design_group", env(&spadepb.DesignRequested{RunId: r, EnvId: e, DesignGroup: e})},
+		"a design of another attempt":        {"env_id", env(&spadepb.EnvironmentDesigned{RunId: r, EnvId: e, Attempt: 1})},
+		"a design in another group":          {"design_group", env(&spadepb.EnvironmentDesigned{RunId: r, EnvId: e, DesignGroup: r})},
+		"an acceptance of another slot":      {"env_id", env(&spadepb.EnvironmentAccepted{RunId: r, EnvId: e, Slot: 7})},
+		"a rejection of another attempt":     {"env_id", env(&spadepb.EnvironmentRejected{RunId: r, EnvId: e, Attempt: 2})},
+		"a reward of another slot":           {"env_id", env(&spadepb.DesignerRewarded{RunId: r, EnvId: e, Slot: 1})},
+		"a reward in another group":          {"design_group", env(&spadepb.DesignerRewarded{RunId: r, EnvId: e, DesignGroup: r})},
+		"another role's batch":               {"batch_id", mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:], Role: "designer"})},
+		"a batch of another iteration":       {"batch_id", mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:], Role: "agent", Iteration: 1})},
+		"an evaluation":                      {"", evaluated(func(*spadepb.EvaluationCompleted) {})},
+		"of another version":                 {"evaluation_id", evaluated(func(m *spadepb.EvaluationCompleted) { m.PolicyVersion = 2 })},
+		"of another suite":                   {"evaluation_id", evaluated(func(m *spadepb.EvaluationCompleted) { m.Suite = "x" })},
+		"of another task":                    {"evaluation_id", evaluated(func(m *spadepb.EvaluationCompleted) { m.TaskId = "x" })},
+		"with another seed":                  {"evaluation_id", evaluated(func(m *spadepb.EvaluationCompleted) { m.SeedIndex = 1 })},
+	} {
+		var refused *RefusedError
+		switch err := Check(tc.ev); {
+		case tc.field == "":
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case !errors.Is(err, ErrID) || !errors.As(err, &refused) || refused.Field != tc.field:
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	honest := env(w.accepted())
+	if n := testing.AllocsPerRun(100, func() { _ = Check(honest) }); n != 0 {
+		t.Errorf("%v pieces of garbage", n)
 	}
 }
 
@@ -230,8 +286,8 @@ func TestValuesNoProducerWritesAreRefused(t *testing.T) {
 		"repeats":           accepted(func(m *spadepb.EnvironmentAccepted) { m.Repeats = math.MinInt32 }),
 		"nearest.env_id":    accepted(func(m *spadepb.EnvironmentAccepted) { m.Nearest = []*spadepb.Neighbour{{EnvId: []byte{1}}} }),
 		"slot":              accepted(func(m *spadepb.EnvironmentAccepted) { m.Slot = math.MaxInt32 }),
-		"config.iterations": mustEvent(t, topics.RunKey(w.run), w.run, 0, &spadepb.RunStarted{RunId: w.run[:], Config: &spadepb.SemanticConfig{Iterations: math.MaxInt32}}),
-		"documents.ids":     mustEvent(t, topics.RunKey(w.run), w.run, 0, &spadepb.RunStarted{RunId: w.run[:], Documents: &spadepb.PinnedDocuments{Ids: make([]byte, 17)}}),
+		"config.iterations": mustEvent(t, topics.RunKey(w.run), w.run, 0, &spadepb.RunStarted{RunId: w.run[:], Name: "mine", Config: &spadepb.SemanticConfig{Iterations: math.MaxInt32}}),
+		"documents.ids":     mustEvent(t, topics.RunKey(w.run), w.run, 0, &spadepb.RunStarted{RunId: w.run[:], Name: "mine", Documents: &spadepb.PinnedDocuments{Ids: make([]byte, 17)}}),
 	} {
 		var refused *RefusedError
 		if err := Check(ev); !errors.Is(err, ErrValue) || !errors.As(err, &refused) || refused.Field != strings.TrimSpace(field) {

@@ -66,6 +66,15 @@ const (
 	factExpected
 	factRepeats
 	factSeeds
+	factGroup
+	factName
+	factRole
+	factSuite
+	factTask
+	factSlot
+	factAttempt
+	factSeedIndex
+	factVersion
 )
 
 func (f *facts) id(as fact) *[]byte {
@@ -78,6 +87,16 @@ func (f *facts) id(as fact) *[]byte {
 		return &f.topic
 	case factModel:
 		return &f.model
+	case factGroup:
+		return &f.group
+	case factName:
+		return &f.name
+	case factRole:
+		return &f.role
+	case factSuite:
+		return &f.suite
+	case factTask:
+		return &f.task
 	default:
 		return &f.subject
 	}
@@ -99,6 +118,14 @@ func (f *facts) number(as fact, n int64) {
 		f.expected = max(f.expected, n)
 	case factRepeats:
 		f.repeats = n
+	case factSlot:
+		f.slot = n
+	case factAttempt:
+		f.attempt = n
+	case factSeedIndex:
+		f.seedIndex = n
+	case factVersion:
+		f.version = n
 	}
 }
 
@@ -224,7 +251,7 @@ func bounds(parent, name string) (low, high int64) {
 	return 0, mostInexact
 }
 
-// identify marks the fields that key and id depend on.
+// identify marks the fields that key and ids depend on.
 func (s *shape) identify() {
 	mark := func(name string, as fact, required bool) {
 		for _, r := range s.fields {
@@ -252,7 +279,24 @@ func (s *shape) identify() {
 	mark("expected_hinted", factExpected, false)
 	mark("repeats", factRepeats, false)
 	mark("env_seeds", factSeeds, false)
-	if s.message == "EmbeddingComputed" {
-		mark("model", factModel, false)
+	for name, as := range parts(s.message) {
+		mark(name, as, false)
 	}
+}
+
+// parts are the fields of a message that ids are derived from, besides run, environment and iteration.
+func parts(message string) map[string]fact {
+	switch message {
+	case "RunStarted":
+		return map[string]fact{"name": factName}
+	case "EmbeddingComputed":
+		return map[string]fact{"model": factModel}
+	case "DesignRequested", "EnvironmentDesigned", "EnvironmentAccepted", "EnvironmentRejected", "DesignerRewarded":
+		return map[string]fact{"slot": factSlot, "attempt": factAttempt, "design_group": factGroup}
+	case "BatchBuilt":
+		return map[string]fact{"role": factRole}
+	case "EvaluationCompleted":
+		return map[string]fact{"policy_version": factVersion, "suite": factSuite, "task_id": factTask, "seed_index": factSeedIndex}
+	}
+	return nil
 }

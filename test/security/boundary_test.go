@@ -47,12 +47,14 @@ func lies(t *testing.T, mine, theirs uuid.UUID) []event.Event {
 	t.Helper()
 	env, their := ids.Env(mine, 0, 0, 0), ids.Env(theirs, 0, 0, 0)
 	rollout := ids.Rollout(their, ids.ArmPlain, 0, 1)
-	forged := &spadepb.RolloutCompleted{RunId: theirs[:], EnvId: their[:], RolloutId: rollout[:], Arm: ids.ArmPlain, TotalReward: 1}
+	forged := &spadepb.RolloutCompleted{RunId: theirs[:], EnvId: their[:], RolloutId: rollout[:], Arm: ids.ArmPlain, Repeat: 1, TotalReward: 1}
 	own := proto.CloneOf(forged)
 	own.RunId, own.EnvId = mine[:], env[:]
 	elsewhere := made(t, topics.RunKey(theirs), theirs, &spadepb.RunFinished{RunId: theirs[:], Status: "failed"})
 	elsewhere.Topic = topics.Rollouts
-	renamed := made(t, topics.EnvKey(theirs, their), their, &spadepb.RolloutDropped{RunId: theirs[:], EnvId: their[:], RolloutId: rollout[:]})
+	renamed := made(t, topics.EnvKey(theirs, their), their, &spadepb.RolloutDropped{
+		RunId: theirs[:], EnvId: their[:], RolloutId: rollout[:], Arm: ids.ArmPlain, Repeat: 1,
+	})
 	poisoned := proto.CloneOf(forged)
 	poisoned.TotalReward = math.NaN()
 	return []event.Event{
