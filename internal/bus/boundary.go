@@ -16,7 +16,7 @@ func (c *Client) assembler(topic string) event.Assembler {
 	c.mu.Lock()
 	partitions := c.known[topic].partitions
 	c.mu.Unlock()
-	if !c.placed || len(partitions) < 2 {
+	if c.set.AnyPartition || len(partitions) < 2 {
 		return event.Assembler{Check: c.set.Check}
 	}
 	return event.Assembler{Check: func(ev event.Event) error {

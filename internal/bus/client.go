@@ -29,7 +29,6 @@ type Client struct {
 	stats counters
 
 	dial      *dialer
-	placed    bool          // an event must stand in its key's partition
 	groups    *kafka.Dialer // opens the connections of consumer groups
 	kafka     *kafka.Client
 	transport *kafka.Transport
@@ -93,7 +92,7 @@ func New(cfg Config, set Settings) (*Client, error) {
 		ClientID: cfg.ClientID, Timeout: cfg.RequestTimeout, DialFunc: c.dial.DialContext, TLS: certs, SASLMechanism: mech,
 	}
 	if c.set.Check == nil {
-		c.set.Check, c.placed = event.Check, true
+		c.set.Check = event.Check
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil

@@ -98,6 +98,8 @@ type Settings struct {
 	// Check is what every event must pass: Append refuses one that does not,
 	// and a record that holds one is no event to any reader. Nil: event.Check.
 	Check func(event.Event) error
+	// AnyPartition takes an event for one wherever it stands. Default: in another partition than its key's it is none.
+	AnyPartition bool
 }
 
 // withDefaults fills in what is zero.

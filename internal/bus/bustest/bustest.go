@@ -123,11 +123,11 @@ func (l *Log) Client(tb testing.TB) *bus.Client {
 }
 
 // ClientWith is Client with a configuration and settings of the test's own. Without a check of the test's own, events are
-// not checked: tests of transport move what is no run's.
+// not checked, nor where they stand: tests of transport move what is no run's.
 func (l *Log) ClientWith(tb testing.TB, cfg bus.Config, set bus.Settings) *bus.Client {
 	tb.Helper()
 	if set.Check == nil {
-		set.Check = func(event.Event) error { return nil }
+		set.Check, set.AnyPartition = func(event.Event) error { return nil }, true
 	}
 	c, err := bus.New(cfg, set)
 	if err != nil {
