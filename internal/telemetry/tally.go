@@ -2,11 +2,13 @@ package telemetry
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/event"
@@ -57,20 +59,44 @@ func begun() map[counted]float64 {
 	return counts
 }
 
-// add counts events. A payload that cannot be decoded counts by its type only: whoever reads it says what is wrong.
+// told are the fields that are looked at, by the type of an event. Who appends waits until the event is counted: of the
+// payloads of other types nothing is read, nor of the steps of an episode.
+var told = func() map[string]event.Partial {
+	all := map[string]event.Partial{}
+	look := func(msg proto.Message, fields ...protoreflect.Name) {
+		all[event.TypeOf(msg)] = event.NewPartial(msg, fields...)
+	}
+	look((*spadepb.EnvironmentRejected)(nil), "stage")
+	look((*spadepb.RolloutCompleted)(nil), "arm", "outcome")
+	look((*spadepb.DeadLetter)(nil), "consumer")
+	look((*spadepb.BatchBuilt)(nil), "role", "groups", "groups_without_signal")
+	look((*spadepb.PolicyUpdated)(nil), "policy_to")
+	look((*spadepb.IterationClosed)(nil), "iteration", "unlearnable_gap_share")
+	for _, msg := range []proto.Message{
+		(*spadepb.EnvironmentDesigned)(nil), (*spadepb.EnvironmentAccepted)(nil), (*spadepb.RolloutDropped)(nil), (*spadepb.RunFinished)(nil),
+	} {
+		look(msg) // its type says it all
+	}
+	return all
+}()
+
+// add counts events. A payload that cannot be read counts by its type only: whoever decodes it says what is wrong.
 func (t *tally) add(events []event.Event) {
 	for _, ev := range events {
-		msg, err := ev.Message()
+		var msg proto.Message
+		if part, looked := told[ev.Type]; looked {
+			msg, _ = part.Message(ev.Payload)
+		}
 		t.mu.Lock()
 		t.count(Events, ev.Type, "")
-		if err == nil {
-			t.message(ev, msg)
-		}
+		t.message(ev, msg)
 		t.mu.Unlock()
 	}
 }
 
+// message counts what an event tells. msg is nil where nothing of it is looked at.
 func (t *tally) message(ev event.Event, msg proto.Message) {
+	run, ofRun := runOf(ev)
 	switch m := msg.(type) {
 	case *spadepb.EnvironmentDesigned:
 		t.design.Observe(took(ev))
@@ -91,15 +117,32 @@ func (t *tally) message(ev event.Event, msg proto.Message) {
 		t.counts[counted{TrainingGroupsEmpty, role, ""}] += float64(m.GetGroupsWithoutSignal())
 	case *spadepb.PolicyUpdated:
 		t.train.Observe(took(ev))
-		if r := t.run(m.GetRunId()); r != nil {
+		if ofRun {
+			r := t.run(run)
 			r.version = max(r.version, m.GetPolicyTo())
 		}
 	case *spadepb.IterationClosed:
-		if r := t.run(m.GetRunId()); r != nil {
+		if ofRun {
+			r := t.run(run)
 			r.iteration, r.unlearnable, r.closed = max(r.iteration, int64(m.GetIteration())+1), m.GetUnlearnableGapShare(), true
 		}
+	case *spadepb.RunFinished:
+		delete(t.runs, run)
+		return
 	}
-	t.touch(ev, msg)
+	if ofRun {
+		t.run(run).last = time.Now()
+	}
+}
+
+// runOf is the run that an event is of, as its key says.
+func runOf(ev event.Event) (run uuid.UUID, ok bool) {
+	text, _, pair := strings.Cut(ev.Key, "/")
+	if ev.Topic == topics.Documents && !pair {
+		return uuid.Nil, false
+	}
+	run, err := uuid.Parse(text)
+	return run, err == nil // a dead letter's is none
 }
 
 // took is how long what an event tells of lasted.
@@ -122,29 +165,8 @@ func (t *tally) limited(name, value string) string {
 	return value
 }
 
-// touch notes progress of the run that an event is of.
-func (t *tally) touch(ev event.Event, msg proto.Message) {
-	if finished, ok := msg.(*spadepb.RunFinished); ok {
-		if id, err := uuid.FromBytes(finished.GetRunId()); err == nil {
-			delete(t.runs, id)
-		}
-		return
-	}
-	of, ok := msg.(interface{ GetRunId() []byte })
-	if !ok || ev.Topic == topics.DeadLetters {
-		return
-	}
-	if r := t.run(of.GetRunId()); r != nil {
-		r.last = time.Now()
-	}
-}
-
 // run is the tally of a run; of too many the one that was touched least lately is forgotten.
-func (t *tally) run(raw []byte) *runTally {
-	id, err := uuid.FromBytes(raw)
-	if err != nil {
-		return nil
-	}
+func (t *tally) run(id uuid.UUID) *runTally {
 	if r := t.runs[id]; r != nil {
 		return r
 	}

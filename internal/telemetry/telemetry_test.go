@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/ids"
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,7 +93,11 @@ func made(t *testing.T, msg proto.Message) event.Event {
 			m.Set(f, protoreflect.ValueOfBytes(id[:]))
 		}
 	}
-	ev, err := event.New("k", uuid.New(), 0, msg, &spadepb.Observed{DurationUs: 250_000})
+	key := "k"
+	if of, ok := msg.(interface{ GetRunId() []byte }); ok {
+		key = topics.RunKey(uuid.UUID(of.GetRunId()))
+	}
+	ev, err := event.New(key, uuid.New(), 0, msg, &spadepb.Observed{DurationUs: 250_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,6 +238,39 @@ func TestAFinishedRunIsForgotten(t *testing.T) {
 	p.Forget(run)
 	if strings.Contains(text(t, p), run.String()) {
 		t.Error("a run that another process finished is told of for ever")
+	}
+}
+
+// Who appends waits until the event is counted: nothing but the fields that are told of is read, and what is no payload
+// counts by its type.
+func TestCountingReadsLittle(t *testing.T) {
+	counting := newTally()
+	big := rolled(t, "solved")
+	big.Payload = protowire.AppendTag(big.Payload, 19, protowire.BytesType) // steps
+	big.Payload = protowire.AppendBytes(big.Payload, []byte("no step"))
+	noise := rolled(t, "failed")
+	noise.Payload = []byte{0xff}
+	run := ids.Run("t")
+	document := made(t, &spadepb.DocumentIngested{})
+	document.Payload = []byte{0xff}
+	document.Key = run.String()
+	request := made(t, &spadepb.DesignRequested{RunId: run[:]})
+	request.Payload = []byte{0xff}
+	unknown := request
+	unknown.Type = "spade.v1.Unheard"
+	counting.add([]event.Event{big, noise, document})
+	if n := counting.counts[counted{Episodes, "plain", "solved"}]; n != 1 || len(counting.labels[Episodes]) != 2 {
+		t.Errorf("%v episodes, labels %v", n, counting.labels)
+	}
+	if n := counting.counts[counted{Events, big.Type, ""}]; n != 2 {
+		t.Errorf("%v of 2 events of a type", n)
+	}
+	delete(counting.runs, run)
+	if counting.add([]event.Event{document}); len(counting.runs) != 0 {
+		t.Error("a document is a run")
+	}
+	if counting.add([]event.Event{request, unknown}); len(counting.runs) != 1 || counting.counts[counted{Events, unknown.Type, ""}] != 1 {
+		t.Errorf("runs %v, counts %v", counting.runs, counting.counts)
 	}
 }
 

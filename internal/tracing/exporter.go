@@ -142,10 +142,10 @@ func process(role string) *resource.Resource {
 	)
 }
 
-// Add takes events that are in the log. It does not wait: what the queue has no room for is dropped and counted.
+// Add takes events that are in the log. It decodes none, and does not wait: what the queue has no room for is dropped and counted.
 func (e *Exporter) Add(events []event.Event) {
 	for _, ev := range events {
-		if !e.enqueue(ev) {
+		if spanned[ev.Type] && !e.enqueue(ev) {
 			e.dropped.Add(1)
 		}
 	}

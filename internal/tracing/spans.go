@@ -49,6 +49,20 @@ const keptBatches = 64
 
 func newMapper() *mapper { return &mapper{batches: map[uuid.UUID][]member{}} }
 
+// spanned are the types of the events that may have spans. No other is decoded, nor takes room in the queue.
+var spanned = func() map[string]bool {
+	all := map[string]bool{}
+	for _, msg := range []proto.Message{
+		(*spadepb.DesignRequested)(nil), (*spadepb.EnvironmentDesigned)(nil), (*spadepb.EnvironmentAccepted)(nil),
+		(*spadepb.EnvironmentRejected)(nil), (*spadepb.RolloutCompleted)(nil), (*spadepb.RolloutDropped)(nil),
+		(*spadepb.RegretEstimated)(nil), (*spadepb.RegretUnavailable)(nil), (*spadepb.DesignerRewarded)(nil),
+		(*spadepb.BatchBuilt)(nil), (*spadepb.PolicyUpdated)(nil),
+	} {
+		all[event.TypeOf(msg)] = true
+	}
+	return all
+}()
+
 // spans are those of one event, none for events that are of no environment and those that cannot be decoded.
 func (m *mapper) spans(ev event.Event) []Span {
 	msg, err := ev.Message()

@@ -381,3 +381,21 @@ func TestEventsOfNoEnvironmentHaveNoSpans(t *testing.T) {
 		t.Errorf("%d batches are remembered, want %d", len(m.batches), keptBatches)
 	}
 }
+
+// What has no span is not kept until it is decoded.
+func TestOnlyWhatMayHaveASpanIsQueued(t *testing.T) {
+	described := map[string]bool{
+		event.TypeOf((*spadepb.BatchBuilt)(nil)): true, event.TypeOf((*spadepb.PolicyUpdated)(nil)): true,
+	}
+	for _, k := range event.Kinds() {
+		var s Span
+		if s.describe(uuid.Nil, k.New()) {
+			described[k.Type] = true
+		}
+		e := &Exporter{queue: make(chan event.Event, 1)}
+		e.Add([]event.Event{{Type: k.Type}})
+		if queued := len(e.queue) == 1; queued != described[k.Type] || e.Stats().Dropped != 0 {
+			t.Errorf("%s is queued: %t, and has spans: %t", k.Type, queued, described[k.Type])
+		}
+	}
+}
