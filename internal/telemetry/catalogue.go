@@ -92,6 +92,10 @@ const (
 	Draining  = "spade_draining"
 )
 
+// acknowledged ends the help of what is counted when a call to append is acknowledged whole: of one that fails nothing is,
+// although some of its events may be in the log.
+const acknowledged = " Counts acknowledged calls."
+
 // Catalogue is every metric of the program, by name. Those of the Go runtime and the process come beside them.
 func Catalogue() []Metric {
 	role, topic, run := "role", "topic", "run"
@@ -124,21 +128,21 @@ func Catalogue() []Metric {
 		g(ConsumerJoined, "Consumer groups that count this process as a member now.", role),
 		g(ConsumerGroups, "Consumer groups that this process takes part in, joined or about to.", role),
 
-		c(Events, "Events that this process appended, by their type.", "type"),
-		c(Environments, "Designs that the gate decided on, by verdict and by the stage that refused.", "verdict", "stage"),
-		c(Episodes, "Episodes that were played to an end, by arm and outcome.", "arm", "outcome"),
-		c(EpisodesDropped, "Expected episodes that were dropped."),
-		c(DeadLetters, "Dead letters that this process appended, by the consumer that could not use a record.", "consumer"),
-		c(TrainingGroups, "Groups of episodes or designs that were compared for training.", role),
-		c(TrainingGroupsEmpty, "Of these, groups whose members all had the same reward, so that they teach nothing.", role),
-		h(DesignTime, "Time that a design took, generation and retrieval included."),
-		h(EpisodeTime, "Time that an episode took."),
-		h(TrainTime, "Time that a policy update took."),
+		c(Events, "Events that this process appended, by their type."+acknowledged, "type"),
+		c(Environments, "Designs that the gate decided on, by verdict and by the stage that refused."+acknowledged, "verdict", "stage"),
+		c(Episodes, "Episodes that were played to an end, by arm and outcome."+acknowledged, "arm", "outcome"),
+		c(EpisodesDropped, "Expected episodes that were dropped."+acknowledged),
+		c(DeadLetters, "Dead letters that this process appended, by the consumer that could not use a record."+acknowledged, "consumer"),
+		c(TrainingGroups, "Groups of episodes or designs that were compared for training."+acknowledged, role),
+		c(TrainingGroupsEmpty, "Of these, groups whose members all had the same reward, so that they teach nothing."+acknowledged, role),
+		h(DesignTime, "Time that a design took, generation and retrieval included."+acknowledged),
+		h(EpisodeTime, "Time that an episode took."+acknowledged),
+		h(TrainTime, "Time that a policy update took."+acknowledged),
 
-		most(g(RunIteration, "Iterations of the run that are closed. Told by the process that leads it.", run)),
-		most(g(RunVersion, "Policy version of the run. Told by the process that leads it.", run)),
-		most(g(RunUnlearnable, "Share of the last closed iteration's gaps that the guard refused to pay.", run)),
-		most(g(RunProgress, "When this process last appended an event of the run, in seconds since 1970.", run)),
+		most(g(RunIteration, "Iterations of the run that are closed, as of acknowledged calls. Told by the process that leads it.", run)),
+		most(g(RunVersion, "Policy version of the run, as of acknowledged calls. Told by the process that leads it.", run)),
+		most(g(RunUnlearnable, "Share of the last closed iteration's gaps that the guard refused to pay, as of acknowledged calls.", run)),
+		most(g(RunProgress, "When a call of this process that appends an event of the run was last acknowledged, in seconds since 1970.", run)),
 		most(g(RunLeader, "1 in the process that leads the run, 0 in those that stand by for it.", run)),
 
 		c(WarehouseEvents, "Events in finished flushes to the warehouse."),
