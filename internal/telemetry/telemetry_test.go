@@ -38,7 +38,8 @@ type fakeLog struct {
 
 func (f *fakeLog) Stats() bus.Stats {
 	st := f.stats
-	st.Appended, st.Rebalances = 7, 2
+	st.Appended += 7
+	st.Rebalances += 2
 	return st
 }
 
@@ -338,19 +339,21 @@ func TestLiveness(t *testing.T) {
 	busy := bus.Place{Topic: "t", Next: 5, Committed: 3, End: 5, Moved: start, Busy: start}
 	grouped := bus.Place{Topic: "t", Next: 5, Committed: 3, End: 5, Moved: start} // waits for the rest of an open group
 	for name, tc := range map[string]struct {
-		group    string
-		place    bus.Place
-		activity float64
-		err      error
-		drain    bool
-		live     bool
+		group string
+		place bus.Place
+		moved []string // counters that grew meanwhile
+		err   error
+		drain bool
+		live  bool
 	}{
 		"records that nobody takes":                {group: "spade.rollout.r", place: waiting},
-		"records left behind where others are not": {group: "spade.rollout.r", place: waiting, activity: 1},
+		"records left behind where others are not": {group: "spade.rollout.r", place: waiting, moved: []string{LogCommits}},
 		"a call that does not come back":           {group: "spade.rollout.r", place: busy},
 		"nothing to do":                            {group: "spade.rollout.r", place: bus.Place{Topic: "t", Next: 5, Committed: 5, End: 5, Moved: start}, live: true},
 		"taken records that wait for others":       {group: "spade.scorer.r", place: grouped, live: true},
-		"a long call in a process that works":      {group: "spade.rollout.r", place: busy, activity: 1, live: true},
+		"a call where all else is trying":          {group: "spade.rollout.r", place: busy, moved: idle()},
+		"a long call in a process that works":      {group: "spade.rollout.r", place: busy, moved: []string{LogCommits}, live: true},
+		"a long call in a process that appends":    {group: "spade.rollout.r", place: busy, moved: []string{LogRetries, LogAppended}, live: true},
 		"an office is not work":                    {group: "spade.trainer.r", place: waiting, live: true},
 		"a log that is down":                       {group: "spade.rollout.r", place: waiting, err: errors.New("down"), live: true},
 		"draining ends by its own deadline":        {group: "spade.rollout.r", place: busy, drain: true, live: true},
@@ -363,7 +366,7 @@ func TestLiveness(t *testing.T) {
 			h.watch()
 			groups := []bus.Group{{Name: tc.group, Joined: true, Places: []bus.Place{tc.place}}}
 			h.saw(start, groups, nil, 0)
-			h.saw(later, groups, tc.err, tc.activity)
+			h.saw(later, groups, tc.err, moved(tc.moved))
 			if tc.drain {
 				h.drain()
 			}
@@ -372,6 +375,17 @@ func TestLiveness(t *testing.T) {
 			}
 		})
 	}
+}
+
+// moved is the activity of a process in which nothing but these counters has grown.
+func moved(names []string) float64 {
+	r := newRegistry()
+	r.add(func(s Sample) {
+		for _, name := range names {
+			s.Value(name, 1, make([]string, len(r.metrics[name].Labels))...)
+		}
+	})
+	return r.sample().activity()
 }
 
 // TestAProcessThatOnlyTriesIsStuck: what a stuck process counts is no sign of life, and records that come after a long rest
@@ -390,6 +404,7 @@ func TestAProcessThatOnlyTriesIsStuck(t *testing.T) {
 		log.stats.Retries++
 		log.stats.Fetched++
 		log.stats.FetchedBytes += 100
+		log.stats.Rebalances++
 		p.look(t.Context(), log)
 		if why := p.health.notLive(c.now); (len(why) > 0) != stuck {
 			t.Errorf("%s: not live because of %q", what, why)
