@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
+	"github.com/seed256f7767/spade/internal/bus/fetchwire"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -48,7 +48,17 @@ func (s *slabs) take(n int) []byte {
 	return out
 }
 
-func (s *slabs) copyHeaders(from []protocol.Header) []event.Header {
+// copy keeps what is only lent; nil stays nil.
+func (s *slabs) copy(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	out := s.take(len(b))
+	copy(out, b)
+	return out
+}
+
+func (s *slabs) copyHeaders(from []fetchwire.Header) []event.Header {
 	n := len(from)
 	if len(s.headers) < n {
 		s.headers = make([]event.Header, max(slabHeaders, n))
@@ -56,7 +66,7 @@ func (s *slabs) copyHeaders(from []protocol.Header) []event.Header {
 	out := s.headers[:n:n]
 	s.headers = s.headers[n:]
 	for i, h := range from {
-		out[i] = event.Header(h)
+		out[i] = event.Header{Key: event.HeaderName(h.Key), Value: s.copy(h.Value)}
 	}
 	return out
 }
@@ -68,92 +78,65 @@ func (c *Client) fetch(
 ) (fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+c.cfg.RequestTimeout)
 	defer cancel()
-	res, err := c.kafka.Fetch(ctx, &kafka.FetchRequest{
-		Topic: c.onWire(topic), Partition: int(partition), Offset: offset,
-		MinBytes: 1, MaxBytes: int64(c.cfg.FetchBytes), MaxWait: wait,
-	})
+	p, err := c.fetchPartition(ctx, fetchwire.New(c.onWire(topic), partition, offset, int32(wait.Milliseconds()), int32(c.cfg.FetchBytes)))
 	if err != nil {
 		return fetched{}, err
 	}
-	f := fetched{topic: topic, partition: partition, next: offset, end: res.HighWatermark, records: make([]event.Record, 0, hint)}
-	if err := f.read(res.Records); err != nil {
+	defer p.Batches.Release()
+	f := fetched{topic: topic, partition: partition, next: offset, end: p.HighWatermark, records: make([]event.Record, 0, hint)}
+	if err := f.read(&p.Batches); err != nil {
 		return fetched{}, err
-	}
-	if res.Error != nil {
-		return fetched{}, res.Error
 	}
 	c.stats.fetched.Add(int64(len(f.records)))
 	c.stats.fetchedBytes.Add(int64(f.bytes))
 	return f, nil
 }
 
-// read copies the records out of kafka-go's pooled pages. Those before the
-// offset that was asked for belong to a batch that begins earlier; those of a
-// control batch only move the position.
-func (f *fetched) read(set kafka.RecordReader) error {
-	stream, ok := set.(*protocol.RecordStream)
-	if !ok {
-		stream = &protocol.RecordStream{Records: []protocol.RecordReader{set}}
+// fetchPartition sends a request for one partition.
+func (c *Client) fetchPartition(ctx context.Context, req *fetchwire.Request) (*fetchwire.ResponsePartition, error) {
+	msg, err := c.transport.RoundTrip(ctx, c.kafka.Addr, req)
+	if err != nil {
+		return nil, err
 	}
-	for _, batch := range stream.Records {
-		_, control := batch.(*protocol.ControlBatch)
-		for {
-			rec, err := batch.ReadRecord()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return fmt.Errorf("read record after offset %d: %w", f.next, err)
-			}
-			if err := f.take(rec, control); err != nil {
-				return err
-			}
-		}
+	res, ok := msg.(*fetchwire.Response)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("fetch: the broker answered with %T", msg)
+	case res.ErrorCode != 0:
+		return nil, kafka.Error(res.ErrorCode)
+	case len(res.Topics) == 0 || len(res.Topics[0].Partitions) == 0:
+		return nil, fmt.Errorf("fetch: %w", protocol.ErrNoPartition)
 	}
+	p := &res.Topics[0].Partitions[0]
+	if p.ErrorCode != 0 {
+		return nil, kafka.Error(p.ErrorCode)
+	}
+	return p, nil
+}
+
+// read copies the records out of the answer. Those before the offset that was
+// asked for belong to a batch that begins earlier. What cannot be read is an
+// error once everything before it has been passed on.
+func (f *fetched) read(batches *fetchwire.Batches) error {
+	next, err := batches.Each(f.take)
+	if err != nil && len(f.records) == 0 {
+		return fmt.Errorf("read records from offset %d: %w", f.next, err)
+	}
+	f.next = max(f.next, next)
 	return nil
 }
 
-func (f *fetched) take(rec *protocol.Record, control bool) error {
-	if control || rec.Offset < f.next {
-		f.next = max(f.next, rec.Offset+1)
-		return closeBytes(rec)
-	}
-	key, value, err := f.copyOut(rec)
-	if err != nil {
-		return fmt.Errorf("read record at offset %d: %w", rec.Offset, err)
+func (f *fetched) take(rec *fetchwire.Record) error {
+	if rec.Offset < f.next {
+		return nil
 	}
 	f.next = rec.Offset + 1
-	f.bytes += len(key) + len(value)
+	f.bytes += len(rec.Key) + len(rec.Value)
 	f.records = append(f.records, event.Record{
-		Topic: f.topic, Partition: f.partition, Offset: rec.Offset, Time: rec.Time.UTC(),
-		Key: key, Value: value, Headers: f.slabs.copyHeaders(rec.Headers),
+		Topic: f.topic, Partition: f.partition, Offset: rec.Offset, Time: rec.Time,
+		Key: f.slabs.copy(rec.Key), Value: f.slabs.copy(rec.Value), Headers: f.slabs.copyHeaders(rec.Headers),
 	})
 	return nil
-}
-
-// copyOut reads key and value and frees kafka-go's pages.
-func (f *fetched) copyOut(rec *protocol.Record) (key, value []byte, err error) {
-	if rec.Key != nil {
-		key = f.slabs.take(rec.Key.Len())
-		_, err = io.ReadFull(rec.Key, key)
-	}
-	if rec.Value != nil {
-		value = f.slabs.take(rec.Value.Len())
-		_, readErr := io.ReadFull(rec.Value, value)
-		err = errors.Join(err, readErr)
-	}
-	return key, value, errors.Join(err, closeBytes(rec))
-}
-
-func closeBytes(rec *protocol.Record) error {
-	var err error
-	if rec.Key != nil {
-		err = rec.Key.Close()
-	}
-	if rec.Value != nil {
-		err = errors.Join(err, rec.Value.Close())
-	}
-	return err
 }
 
 // cursor reads one partition onwards and survives what passes: brokers that are

@@ -46,6 +46,29 @@ const (
 	contentType = "application/protobuf"
 )
 
+// HeaderName is a header's name as text; those that events have take no memory of their own.
+func HeaderName(name []byte) string {
+	switch string(name) {
+	case headerID:
+		return headerID
+	case headerType:
+		return headerType
+	case headerSource:
+		return headerSource
+	case headerSpec:
+		return headerSpec
+	case headerTime:
+		return headerTime
+	case headerContent:
+		return headerContent
+	case headerObserved:
+		return headerObserved
+	case headerChunk:
+		return headerChunk
+	}
+	return string(name)
+}
+
 // Encode makes the records of an event, in the order in which they must be appended. A payload over limit bytes becomes
 // continuation records of at most limit bytes each; nonce tells this writing of it from any other and must be fresh.
 // limit <= 0 means topics.MaxRecordBytes.
@@ -120,7 +143,10 @@ func decode(r Record) (Event, *chunk, error) {
 		case headerID:
 			ev.ID, err = uuid.ParseBytes(h.Value)
 		case headerType:
-			ev.Type = string(h.Value)
+			ev.Type = catalogue[string(h.Value)].Type
+			if ev.Type == "" {
+				ev.Type = string(h.Value)
+			}
 		case headerTime:
 			ev.Time, err = time.Parse(time.RFC3339Nano, string(h.Value))
 		case headerObserved:

@@ -84,22 +84,32 @@ func Unmarshal(ceType string, payload []byte) (proto.Message, error) {
 	if err := proto.Unmarshal(payload, msg); err != nil {
 		return nil, fmt.Errorf("decode %s: %w: %w", ceType, ErrMalformed, err)
 	}
-	if err := checkIDs(msg); err != nil {
+	if err := checkIDs(msg, idFields[ceType]); err != nil {
 		return nil, fmt.Errorf("decode %s: %w: %w", ceType, ErrMalformed, err)
 	}
 	return msg, nil
 }
 
+// idFields are the fields of a type that hold ids; it is only read.
+var idFields = func() map[string][]protoreflect.FieldDescriptor {
+	all := map[string][]protoreflect.FieldDescriptor{}
+	for _, k := range Kinds() {
+		fields := k.New().ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			f := fields.Get(i)
+			if f.Kind() == protoreflect.BytesKind && !f.IsList() && strings.HasSuffix(string(f.Name()), "_id") {
+				all[k.Type] = append(all[k.Type], f)
+			}
+		}
+	}
+	return all
+}()
+
 // checkIDs makes sure that every id of a payload has the length of one, so that folds need not check again. The id that
 // says what an event is about must be there; the others may be empty.
-func checkIDs(msg proto.Message) error {
+func checkIDs(msg proto.Message, ids []protoreflect.FieldDescriptor) error {
 	m := msg.ProtoReflect()
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		if f.Kind() != protoreflect.BytesKind || f.IsList() || !strings.HasSuffix(string(f.Name()), "_id") {
-			continue
-		}
+	for _, f := range ids {
 		n := len(m.Get(f).Bytes())
 		if n != 16 && (n != 0 || required(f.Name())) {
 			return fmt.Errorf("%s is %d bytes long", f.Name(), n)
