@@ -160,10 +160,7 @@ func (c *conversion) append(i int, ev *event.Event) (msg proto.Message, err erro
 			err = &conversionPanic{i, r}
 		}
 	}()
-	if msg, err = ev.Message(); err != nil {
-		return nil, err
-	}
-	return msg, c.set.Append(ev, msg)
+	return c.set.AppendEncoded(ev)
 }
 
 // note remembers what else an event asks for: the removal of a text, a vector.

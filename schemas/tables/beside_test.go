@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
@@ -36,11 +37,15 @@ func TestAConversionThatPanicsLeavesNoRows(t *testing.T) {
 	run, env := uuid.New(), uuid.New()
 	rollout := func(steps ...*spadepb.Step) error {
 		id := uuid.New()
-		msg := &spadepb.RolloutCompleted{RunId: run[:], EnvId: env[:], RolloutId: id[:], Steps: steps}
-		ev := event.Event{
-			Topic: "spade.rollouts", Key: run.String() + "/" + env.String(), ID: uuid.New(), Type: "spade.v1.RolloutCompleted", Time: time.Unix(1, 0),
+		payload, err := proto.Marshal(&spadepb.RolloutCompleted{RunId: run[:], EnvId: env[:], RolloutId: id[:], Steps: steps})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return set.AppendSafely(&ev, msg)
+		_, err = set.AppendSafely(&event.Event{
+			Topic: "spade.rollouts", Key: run.String() + "/" + env.String(), ID: uuid.New(), Type: "spade.v1.RolloutCompleted",
+			Time: time.Unix(1, 0), Payload: payload,
+		})
+		return err
 	}
 	step := &spadepb.Step{Observation: "o", Action: "a"}
 	for range 3 {

@@ -1,11 +1,40 @@
 package tables
 
 import (
+	"slices"
+
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
+// rolloutCompleted appends an episode that was decoded whole.
 func (s *Set) rolloutCompleted(ev *event.Event, m *spadepb.RolloutCompleted) error {
+	views := make([]event.StepView, 0, len(m.GetSteps()))
+	for _, step := range m.GetSteps() {
+		views = append(views, event.StepView{
+			Observation: []byte(step.GetObservation()), InfoJSON: []byte(step.GetInfoJson()), Action: []byte(step.GetAction()),
+			ToolName: []byte(step.GetToolName()), StateHash: step.GetStateHash(), Reward: step.GetReward(), Logprob: step.GetLogprob(),
+			Terminated: step.GetTerminated(), Truncated: step.GetTruncated(),
+		})
+	}
+	return s.rollout(ev, m, views)
+}
+
+// encodedRollout appends an episode from its payload. The message that is returned has no steps.
+func (s *Set) encodedRollout(ev *event.Event) (*spadepb.RolloutCompleted, error) {
+	if err := s.episode.Decode(ev.Payload); err != nil {
+		return nil, err
+	}
+	s.views = slices.Grow(s.views[:0], len(s.episode.Steps))[:len(s.episode.Steps)]
+	for i, step := range s.episode.Steps {
+		if err := s.views[i].Decode(step); err != nil {
+			return nil, err
+		}
+	}
+	return s.episode.Head, s.begin(ev, s.episode.Head, func() error { return s.rollout(ev, s.episode.Head, s.views) })
+}
+
+func (s *Set) rollout(ev *event.Event, m *spadepb.RolloutCompleted, steps []event.StepView) error {
 	if err := checkIDs(m.GetRunId(), m.GetRolloutId(), m.GetEnvId()); err != nil {
 		return err
 	}
@@ -27,7 +56,7 @@ func (s *Set) rolloutCompleted(ev *event.Event, m *spadepb.RolloutCompleted) err
 	b.optF64(m.GetVerifyScore(), m.GetHasVerify())
 	b.str(m.GetOutcome())
 	b.str(m.GetStopReason())
-	b.i32(int32(len(m.GetSteps())))
+	b.i32(int32(len(steps)))
 	b.flag(m.GetTerminated())
 	b.flag(m.GetTruncated())
 	b.str(m.GetFinalObservation())
@@ -44,27 +73,28 @@ func (s *Set) rolloutCompleted(ev *event.Event, m *spadepb.RolloutCompleted) err
 	b.optTime(ev.Observed.GetStartedAt())
 	b.optTime(ev.Observed.GetFinishedAt())
 	b.end(ev, s.writer)
-	s.stepsOf(ev, m)
+	s.stepsOf(ev, m, steps)
 	return nil
 }
 
-func (s *Set) stepsOf(ev *event.Event, m *spadepb.RolloutCompleted) {
+func (s *Set) stepsOf(ev *event.Event, m *spadepb.RolloutCompleted, steps []event.StepView) {
 	b := s.table(Steps)
-	for i, step := range m.GetSteps() {
+	for i := range steps {
+		step := &steps[i]
 		b.id(m.GetRunId())
 		b.id(m.GetRolloutId())
 		b.id(m.GetEnvId())
 		b.str(m.GetArm())
 		b.i32(int32(i))
-		b.str(step.GetObservation())
-		b.str(step.GetAction())
-		b.str(step.GetToolName())
-		b.f64(step.GetReward())
-		b.flag(step.GetTerminated())
-		b.flag(step.GetTruncated())
-		b.f64(step.GetLogprob())
-		b.hex(step.GetStateHash())
-		b.str(step.GetInfoJson())
+		b.raw(step.Observation)
+		b.raw(step.Action)
+		b.raw(step.ToolName)
+		b.f64(step.Reward)
+		b.flag(step.Terminated)
+		b.flag(step.Truncated)
+		b.f64(step.Logprob)
+		b.hex(step.StateHash)
+		b.raw(step.InfoJSON)
 		b.end(ev, s.writer)
 	}
 }

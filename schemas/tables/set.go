@@ -34,6 +34,10 @@ type Set struct {
 	stamp     arrow.Timestamp // of a stamped set; 0: the rows carry the writer
 	builders  map[string]*builder
 	event     int // how many events were appended, this one included
+
+	// Of the episode that is appended now.
+	episode event.Episode
+	views   []event.StepView
 }
 
 // NewSet makes an empty set whose rows carry the writer's token.
@@ -52,6 +56,26 @@ func NewStampedSet(mem memory.Allocator, c *Catalogue, at time.Time) *Set {
 // Append adds the rows of an event, whose payload is msg. Either all of them are added or, with ErrInvalid or
 // event.ErrUnknownType, none.
 func (s *Set) Append(ev *event.Event, msg proto.Message) error {
+	return s.begin(ev, msg, func() error { return s.convert(ev, msg) })
+}
+
+// AppendEncoded decodes the payload of an event and adds its rows. Of an episode the message that is returned has no steps: they
+// went into their columns without becoming messages. Errors are those of event.Unmarshal and Append.
+func (s *Set) AppendEncoded(ev *event.Event) (proto.Message, error) {
+	if ev.Type == rolloutType {
+		return s.encodedRollout(ev)
+	}
+	msg, err := ev.Message()
+	if err != nil {
+		return nil, err
+	}
+	return msg, s.Append(ev, msg)
+}
+
+var rolloutType = event.TypeOf(&spadepb.RolloutCompleted{})
+
+// begin adds the rows of an event by convert, unless the event itself is refused.
+func (s *Set) begin(ev *event.Event, msg proto.Message, convert func() error) error {
 	if err := checkTimes(ev); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
@@ -59,7 +83,7 @@ func (s *Set) Append(ev *event.Event, msg proto.Message) error {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
 	s.event++
-	if err := s.convert(ev, msg); err != nil {
+	if err := convert(); err != nil {
 		return fmt.Errorf("%s %s: %w", ev.Type, ev.ID, err)
 	}
 	return nil
@@ -70,9 +94,9 @@ type PanicError struct{ Value any }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("conversion panicked: %v", e.Value) }
 
-// AppendSafely is Append for which a conversion that panics is an error like another, a *PanicError: the rows that the event
+// AppendSafely is AppendEncoded for which a conversion that panics is an error like another, a *PanicError: the rows that the event
 // left behind are cut away. A table may then have more than one block.
-func (s *Set) AppendSafely(ev *event.Event, msg proto.Message) (err error) {
+func (s *Set) AppendSafely(ev *event.Event) (msg proto.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &PanicError{r}
@@ -81,7 +105,7 @@ func (s *Set) AppendSafely(ev *event.Event, msg proto.Message) (err error) {
 			}
 		}
 	}()
-	return s.Append(ev, msg)
+	return s.AppendEncoded(ev)
 }
 
 // AppendEmbedding adds the vector of a document or design that the built-in embedder computed; ev is its event.

@@ -92,10 +92,7 @@ func (k *worker) add(ctx context.Context, l *lane, ev event.Event) error {
 
 // convert adds the rows of an event, or makes it a dead letter, which is no first record, because no table remembers it.
 func (k *worker) convert(ctx context.Context, l *lane, ev *event.Event) (ok bool, err error) {
-	msg, err := ev.Message()
-	if err == nil {
-		err = k.set.AppendSafely(ev, msg)
-	}
+	msg, err := k.set.AppendSafely(ev)
 	if err != nil {
 		return false, k.deadLetter(ctx, ev, err)
 	}
