@@ -1,6 +1,7 @@
 package warehouse
 
 import (
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 const (
 	benchSteps    = 10
-	benchRollouts = 40_000
+	benchRollouts = 120_000
 )
 
 // benchEvents is rollouts as a run of the native policy makes them: 10 steps, about 100 characters of observation each.
@@ -34,7 +35,7 @@ func benchEvents(b *testing.B, n int) []event.Event {
 		id := ids.Rollout(env, ids.ArmPlain, i%32, 0)
 		group := ids.Group(env, ids.ArmPlain, i%32)
 		m := &spadepb.RolloutCompleted{
-			RunId: run[:], EnvId: env[:], RolloutId: id[:], GroupId: group[:], Arm: ids.ArmPlain, Outcome: "failed", Model: "native",
+			RunId: run[:], EnvId: env[:], RolloutId: id[:], GroupId: group[:], Arm: ids.ArmPlain, SeedIndex: int32(i % 32), Outcome: "failed", Model: "native",
 			FinalObservation: "You are in the last room. The door is closed.",
 		}
 		for j := range benchSteps {
@@ -54,83 +55,97 @@ func benchEvents(b *testing.B, n int) []event.Event {
 }
 
 // BenchmarkSink is the sink end to end: from the embedded broker into the embedded ClickHouse, from a standing start to the
-// last row, against the same blocks inserted by ArrowStream with nothing around them.
+// last row, and beside it the same blocks inserted by ArrowStream with nothing around them. They take turns, so that what else the
+// machine does meets both.
 func BenchmarkSink(b *testing.B) {
 	const partitions = 4
 	_, conn := olaptest.Start(b)
 	events := benchEvents(b, benchRollouts)
-	b.Run("raw", func(b *testing.B) { benchRaw(b, NewClickHouse(conn), events) })
-	b.Run("sink", func(b *testing.B) {
-		broker := bustest.Start(b)
-		client := broker.ClientWith(b, broker.Config(), bus.Settings{Check: event.Check})
-		if err := client.EnsureTopics(b.Context(), topics.All(partitions)); err != nil {
-			b.Fatal(err)
-		}
-		if err := client.Append(b.Context(), events...); err != nil {
-			b.Fatal(err)
-		}
-		end := ends(b, client)
-		cpu := 0.0
-		for b.Loop() {
-			b.StopTimer()
-			olaptest.Reset(b, conn)
-			s := busSink(b, client, NewClickHouse(conn), partitions)
-			b.StartTimer()
-			start, used := time.Now(), olaptest.CPUSeconds(b)
+	blocks := benchBlocks(b, events)
+	broker := bustest.Start(b)
+	client := broker.ClientWith(b, broker.Config(), bus.Settings{Check: event.Check})
+	if err := client.EnsureTopics(b.Context(), topics.All(partitions)); err != nil {
+		b.Fatal(err)
+	}
+	if err := client.Append(b.Context(), events...); err != nil {
+		b.Fatal(err)
+	}
+	end := ends(b, client)
+	var raw, sink spent
+	for b.Loop() {
+		olaptest.Reset(b, conn)
+		store := NewClickHouse(conn)
+		raw.add(b, func() { insertRaw(b, store, blocks) })
+		olaptest.Reset(b, conn)
+		s := busSink(b, client, NewClickHouse(conn), partitions)
+		sink.add(b, func() {
 			if err := s.Drain(b.Context(), end); err != nil {
 				b.Fatal(err)
 			}
-			cpu += olaptest.CPUSeconds(b) - used
-			b.Logf("%+v in %s", s.Stats(), time.Since(start))
-		}
-		report(b, benchRollouts, cpu)
-	})
+		})
+		b.Logf("%+v", s.Stats())
+	}
+	b.ReportMetric(sink.rate(b), "steps/s")
+	b.ReportMetric(sink.perCPU(b), "steps/cpu-s")
+	b.ReportMetric(raw.rate(b), "raw-steps/s")
+	b.ReportMetric(raw.perCPU(b), "raw-steps/cpu-s")
+	b.ReportMetric(raw.clock.Seconds()/sink.clock.Seconds(), "times-raw")
+	b.ReportMetric(0, "ns/op")
 }
 
-// report gives steps per second of the clock, and per second of processor time of this process and its children: the second
-// says what the machine would do when nothing else ran on it.
-func report(b *testing.B, rollouts int, cpu float64) {
+// spent is what one side took: by the clock, and of processor time of this process and its children. The second says what the
+// machine would do when nothing else ran on it.
+type spent struct {
+	clock time.Duration
+	cpu   float64 // s
+}
+
+func (s *spent) add(b *testing.B, fn func()) {
 	b.Helper()
-	steps := float64(benchSteps * rollouts * b.N)
-	b.ReportMetric(steps/b.Elapsed().Seconds(), "steps/s")
-	b.ReportMetric(steps/cpu, "steps/cpu-s")
+	began, used := time.Now(), olaptest.CPUSeconds(b)
+	fn()
+	s.clock += time.Since(began)
+	s.cpu += olaptest.CPUSeconds(b) - used
 }
 
-func benchRaw(b *testing.B, store *ClickHouse, events []event.Event) {
+// rate is steps a second.
+func (s *spent) rate(b *testing.B) float64 { return float64(benchSteps*benchRollouts*b.N) / s.clock.Seconds() }
+
+func (s *spent) perCPU(b *testing.B) float64 { return float64(benchSteps*benchRollouts*b.N) / s.cpu }
+
+// benchBlocks is the events as the sink inserts them.
+func benchBlocks(b *testing.B, events []event.Event) []tables.Block {
 	b.Helper()
 	c, err := tables.New()
 	if err != nil {
 		b.Fatal(err)
 	}
 	set := tables.NewSet(memory.DefaultAllocator, c, 0)
-	defer set.Release()
+	b.Cleanup(set.Release)
 	var blocks []tables.Block
 	for i := range events {
-		msg, err := events[i].Message()
-		if err != nil {
-			b.Fatal(err)
-		}
 		events[i].Topic = topics.Rollouts
-		if err := set.Append(&events[i], msg); err != nil {
+		if _, err := set.AppendEncoded(&events[i]); err != nil {
 			b.Fatal(err)
 		}
-		if (i+1)%(len(events)/8) == 0 {
+		if (i+1)%(len(events)/24) == 0 {
 			blocks = append(blocks, set.Blocks()...)
 		}
 	}
-	b.ResetTimer()
-	used := olaptest.CPUSeconds(b)
-	n := 0
-	for b.Loop() {
+	b.Cleanup(func() {
 		for _, block := range blocks {
-			n++
-			if err := store.Insert(b.Context(), block.Table, fmt.Sprint("raw", n), block.Record); err != nil {
-				b.Fatal(err)
-			}
+			block.Record.Release()
 		}
-	}
-	report(b, len(events), olaptest.CPUSeconds(b)-used)
+	})
+	return blocks
+}
+
+func insertRaw(b *testing.B, store *ClickHouse, blocks []tables.Block) {
+	b.Helper()
 	for _, block := range blocks {
-		block.Record.Release()
+		// A token that was sent before would make the server pass the block by.
+		if err := store.Insert(b.Context(), block.Table, rand.Text(), block.Record); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package warehouse
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/tables"
@@ -64,4 +66,36 @@ func TestClaimsOfOneStore(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Who gives up while claims are made takes none of the others with it.
+func TestAClaimThatIsGivenUp(t *testing.T) {
+	_, conn := olaptest.Start(t)
+	store := NewClickHouse(conn)
+	var wg sync.WaitGroup
+	for n := range 12 {
+		wg.Go(func() {
+			for round := range 6 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if n%3 == 0 {
+					time.AfterFunc(time.Duration(round)*3*time.Millisecond, cancel)
+				}
+				err := store.Claim(ctx, []Place{{"topic", int32(n)}}, Writer{Group: Group, Token: uint64(100*n + round + 1)})
+				for n%3 != 0 && errors.Is(err, ErrTransient) {
+					err = store.Claim(ctx, []Place{{"topic", int32(n)}}, Writer{Group: Group, Token: uint64(100*n + round + 1)})
+				}
+				if err != nil && n%3 != 0 {
+					t.Errorf("lane %d: %v", n, err)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	for n := range 12 {
+		query := fmt.Sprintf("SELECT joinGet('%s.%s', 'writer', %s)", tables.Database, tables.ClaimsTable, tables.Quote(tables.ClaimOf("topic", int32(n))))
+		if got := olaptest.Value[uint64](t, conn, query); n%3 != 0 && got != uint64(100*n+6) {
+			t.Errorf("lane %d is claimed by %d", n, got)
+		}
+	}
 }

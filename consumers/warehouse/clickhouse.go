@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/olap"
@@ -23,19 +23,23 @@ type ClickHouse struct {
 	conn     olap.Conn
 	database string
 	pins     *pins
-	claiming *semaphore.Weighted // claims made at the same time get into each other's way
+	claims   *claimQueue
+	bodies   *sync.Pool // of *bytes.Buffer, for the streams of inserts
 }
 
 var _ Store = (*ClickHouse)(nil)
 
 // NewClickHouse makes a store on a connection, which stays the caller's.
 func NewClickHouse(conn olap.Conn) *ClickHouse {
-	return &ClickHouse{conn: conn, database: tables.Database, pins: &pins{conn: conn}, claiming: semaphore.NewWeighted(1)}
+	return &ClickHouse{
+		conn: conn, database: tables.Database, pins: &pins{conn: conn}, claims: newClaimQueue(),
+		bodies: &sync.Pool{New: func() any { return new(bytes.Buffer) }},
+	}
 }
 
 // Beside is the same store on the tables of another database.
 func (c *ClickHouse) Beside(database string) *ClickHouse {
-	return &ClickHouse{conn: c.conn, database: database, pins: c.pins, claiming: semaphore.NewWeighted(1)}
+	return &ClickHouse{conn: c.conn, database: database, pins: c.pins, claims: newClaimQueue(), bodies: c.bodies}
 }
 
 // SealName is the name of the constraint that keeps everybody from claiming partitions while a rebuild puts its tables in the
@@ -49,9 +53,10 @@ const insertSettings = "insert_deduplicate = 1, async_insert = 0, max_insert_thr
 
 // Insert streams the block as Arrow. The bytes are kept until the server has answered, so that a repetition sends the same.
 func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
-	var body bytes.Buffer
+	body := c.bodies.Get().(*bytes.Buffer)
+	body.Reset()
 	body.Grow(recordBytes(rec))
-	w := ipc.NewWriter(&body, ipc.WithSchema(rec.Schema()))
+	w := ipc.NewWriter(body, ipc.WithSchema(rec.Schema()))
 	if err := w.Write(rec); err != nil {
 		return fmt.Errorf("write Arrow: %w", err)
 	}
@@ -68,7 +73,11 @@ func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, 
 	}
 	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s%s",
 		c.database, t.Name, strings.Join(names, ", "), tables.Quote(token), insertSettings, newer)
-	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
+	err = c.conn.InsertFormat(ctx, "ArrowStream", query, bytes.NewReader(body.Bytes()))
+	if err == nil { // or else the connection may still be reading it
+		c.bodies.Put(body)
+	}
+	return class(err)
 }
 
 // recordBytes is about what a record takes as a stream: its buffers and what surrounds them.
@@ -91,61 +100,6 @@ func dataBytes(d arrow.ArrayData) int64 {
 		n += dataBytes(c)
 	}
 	return n
-}
-
-// Claim implements Store. A Join table appends every claim to its files, and some versions of the server read these back in no
-// particular order, so the claims that were replaced are taken out: otherwise a restart could let a writer in again that was stopped
-// long ago. Whoever claims does nothing before that. The claims of one store are made one after the other.
-func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error {
-	if err := c.claiming.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer c.claiming.Release(1)
-	rows := make([]string, 0, len(places))
-	for _, p := range places {
-		rows = append(rows, fmt.Sprintf("(%s, %d)", tables.Quote(tables.ClaimOf(p.Topic, p.Partition)), w.Token))
-	}
-	err := c.exec(ctx, "INSERT INTO %s.%s (place, writer) VALUES %s", c.database, tables.ClaimsTable, strings.Join(rows, ", "))
-	if err != nil {
-		return collided(err)
-	}
-	// Any mutation writes the table anew as it is in memory, where each place has its last claim.
-	if err := collided(c.exec(ctx, "ALTER TABLE %s.%s DELETE WHERE place = ''", c.database, tables.ClaimsTable)); err != nil {
-		return err
-	}
-	return c.claimed(ctx, places, w)
-}
-
-// claimed makes sure that the claims stand: a mutation replaces the table by what it held when the mutation began, without the
-// claims that came meanwhile. Mutations run one after the other, so once ours has ended, all that began before these claims have,
-// and a claim that is there then stays.
-func (c *ClickHouse) claimed(ctx context.Context, places []Place, w Writer) error {
-	keys := make([]string, 0, len(places))
-	for _, p := range places {
-		keys = append(keys, tables.Quote(tables.ClaimOf(p.Topic, p.Partition)))
-	}
-	var n uint64
-	err := c.conn.QueryRow(ctx, fmt.Sprintf("SELECT countIf(joinGet('%s.%s', 'writer', place) = %d) FROM (SELECT arrayJoin([%s]) AS place)",
-		c.database, tables.ClaimsTable, w.Token, strings.Join(keys, ", "))).Scan(&n)
-	if err == nil && n < uint64(len(places)) {
-		return fmt.Errorf("%w: %d of %d claims were lost to others made at the same time", ErrTransient, uint64(len(places))-n, len(places))
-	}
-	return class(err)
-}
-
-// Codes of errors of the C++ library and of those that are nothing else.
-const (
-	codeStdException     = 1001
-	codeUnknownException = 1002
-)
-
-// collided sorts an error of a claim: while a Join table is written anew, the server clears its folder, and another claim that is
-// just being written finds its file gone. Claiming again is safe.
-func collided(err error) error {
-	if code := olap.Code(err); code == codeStdException || code == codeUnknownException {
-		return fmt.Errorf("%w: %w", ErrTransient, err)
-	}
-	return err
 }
 
 // Plan implements Store.
