@@ -24,6 +24,7 @@ var errBehind = errors.New("not all was compared")
 // verifyFlags are those of spade verify.
 type verifyFlags struct {
 	only string
+	asIs bool
 	json bool
 }
 
@@ -40,10 +41,15 @@ run still owes is in flight and no fault. While other processes write, a consist
 Projections that no process fills are brought up to date first. Those that other processes fill
 are waited for while they come nearer. Exits with 0 when all is equal, with 1 when something differs, naming
 the first differences and counting the others, or when a projection is behind the log and comes no nearer,
-so that not all was compared, and with 2 for a mistake in the call.`,
+so that not all was compared, and with 2 for a mistake in the call.
+
+With --as-is nothing is filled, waited for or written, so that the rights of a reader are enough: the log up
+to now is compared with what is there now, the log with itself as a whole and each projection as far as it
+says that it has come. What it has not come to is named and not compared, and the exit code is 1 then.`,
 		Example: `  spade verify
   spade verify demo
   spade verify demo --only warehouse
+  spade verify --as-is
   spade verify --json | jq .differences`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -57,7 +63,7 @@ so that not all was compared, and with 2 for a mistake in the call.`,
 				return err
 			}
 			return c.inPlace(cmd, nil, func(ctx context.Context, p place) error {
-				v, err := c.verify(ctx, p, args, areas)
+				v, err := c.verify(ctx, p, args, app.VerifyOptions{Only: areas, AsIs: flags.asIs})
 				if err != nil {
 					return err
 				}
@@ -66,6 +72,7 @@ so that not all was compared, and with 2 for a mistake in the call.`,
 		},
 	}
 	cmd.Flags().StringVar(&flags.only, "only", "", "verify only these, separated by commas: "+strings.Join(verify.Areas(), ", "))
+	cmd.Flags().BoolVar(&flags.asIs, "as-is", false, "compare the log up to now with what is there: fill nothing, wait for nothing, write nothing")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -84,13 +91,12 @@ func (f verifyFlags) areas() ([]string, error) {
 }
 
 // verify runs the verification with a bar where there is a terminal.
-func (c *cli) verify(ctx context.Context, p place, args, areas []string) (v app.Verification, err error) {
+func (c *cli) verify(ctx context.Context, p place, args []string, o app.VerifyOptions) (v app.Verification, err error) {
 	s, err := app.Open(ctx, p.settings, p.At, p.log)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
-	o := app.VerifyOptions{Only: areas}
 	if len(args) > 0 {
 		run, err := app.FindRun(ctx, s.Bus, args[0])
 		if err != nil {
@@ -101,6 +107,9 @@ func (c *cli) verify(ctx context.Context, p place, args, areas []string) (v app.
 	bars := &verifyBars{set: c.progressSettings()}
 	o.Progress = bars.show
 	v, err = s.VerifyAll(ctx, o)
+	if errors.Is(err, app.ErrNeverFilled) {
+		err = withNext(err, "spade verify without --as-is fills it")
+	}
 	return v, errors.Join(err, bars.close())
 }
 
@@ -141,6 +150,9 @@ func (c *cli) printVerification(v app.Verification, asJSON bool, areas []string)
 	switch {
 	case err != nil:
 		return err
+	case v.Total == 0 && len(v.Behind) > 0 && v.AsIs:
+		return withNext(fmt.Errorf("%w: %s", errBehind, strings.Join(v.Behind, "; ")),
+			"spade verify without --as-is waits for those who fill it, or fills it itself")
 	case v.Total == 0 && len(v.Behind) > 0:
 		return withNext(fmt.Errorf("%w: %s", errBehind, strings.Join(v.Behind, "; ")),
 			"see what the workers that fill it say; spade verify again once they get on, or end them all: then spade verify fills it itself")

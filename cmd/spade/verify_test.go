@@ -23,6 +23,13 @@ func TestWhatVerifyFindsDecidesItsExitCode(t *testing.T) {
 		!strings.Contains(stderr.String(), "not all was compared: the memory has not come to 3 of its points") {
 		t.Errorf("behind: exit %d, %s%s", code, out.String(), stderr.String())
 	}
+	for asIs, next := range map[bool]string{true: "without --as-is", false: "once they get on"} {
+		stderr.Reset()
+		err := c.printVerification(app.Verification{Behind: []string{"x"}, AsIs: asIs}, false, nil)
+		if code := c.report(context.Background(), err); code != exitFailure || !strings.Contains(stderr.String(), next) {
+			t.Errorf("behind, as is %t: exit %d, %s", asIs, code, stderr.String())
+		}
+	}
 	out.Reset()
 	if err := c.printVerification(app.Verification{Behind: []string{"x"}}, true, nil); err == nil || !strings.Contains(out.String(), `"ok": false`) {
 		t.Errorf("%v: %s", err, out.String())
@@ -67,10 +74,20 @@ func TestAFreshFolder(t *testing.T) {
 	if r := spade(t, environ, "deadletters", "retry", "1234abcd", "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "no such dead letter") {
 		t.Errorf("%+v", r)
 	}
+	if r := spade(t, environ, "verify", "--as-is", "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "nothing of the log was written yet") ||
+		!strings.Contains(r.stderr, "spade verify without --as-is fills it") {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, environ, "sql", "SELECT 1 FROM runs", "--data", data); !strings.Contains(r.stderr, "the warehouse has no tables yet") {
+		t.Errorf("looking made tables: %+v", r)
+	}
 	if r := spade(t, environ, "verify", "--json", "--data", data); r.code != exitOK || !strings.Contains(r.out, `"ok": true`) {
 		t.Errorf("%+v", r)
 	}
 	if r := spade(t, environ, "verify", "none", "--data", data); r.code != exitFailure || !strings.Contains(r.stderr, "no such run") {
+		t.Errorf("%+v", r)
+	}
+	if r := spade(t, environ, "verify", "--as-is", "--data", data); r.code != exitOK || !strings.Contains(r.out, "compared with what is there now") {
 		t.Errorf("%+v", r)
 	}
 	r := spade(t, environ, "sql", "SELECT * FROM nothing", "--data", data)

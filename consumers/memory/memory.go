@@ -41,9 +41,10 @@ var ErrMadeAgain = errors.New("memory: the topic was deleted and made again")
 // Store is the vector store as a memory uses it; *vector.Client is one. What a
 // write stored is durable when it returns.
 type Store interface {
-	// EnsureLive makes the collections that are missing; EnsureBeside makes empty ones beside them, which Switch puts in
-	// their place and Sweep, which deletes what is not live, spares from then on.
+	// EnsureLive makes the collections that are missing, FindLive only finds them; EnsureBeside makes empty ones beside
+	// them, which Switch puts in their place and Sweep, which deletes what is not live, spares from then on.
 	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	FindLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
 	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
 	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
 	Sweep(ctx context.Context, all ...vector.Collection) (deleted []string, err error)
@@ -103,8 +104,14 @@ const (
 )
 
 // Open makes the collections that are missing and checks the others.
-func (m *Memory) Open(ctx context.Context) error {
-	all, err := m.set.Store.EnsureLive(ctx, m.collections()...)
+func (m *Memory) Open(ctx context.Context) error { return m.open(ctx, m.set.Store.EnsureLive) }
+
+// OpenAsIs is Open for who only reads: it makes nothing. Where the memory was never filled the error is
+// vector.ErrNotFound.
+func (m *Memory) OpenAsIs(ctx context.Context) error { return m.open(ctx, m.set.Store.FindLive) }
+
+func (m *Memory) open(ctx context.Context, find func(context.Context, ...vector.Collection) ([]vector.Ensured, error)) error {
+	all, err := find(ctx, m.collections()...)
 	if err != nil {
 		return err
 	}

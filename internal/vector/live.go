@@ -42,6 +42,24 @@ func (c *Client) EnsureLive(ctx context.Context, all ...Collection) ([]Ensured, 
 	return out, nil
 }
 
+// FindLive is EnsureLive for who only looks: it makes nothing, and what is missing is ErrNotFound.
+func (c *Client) FindLive(ctx context.Context, all ...Collection) ([]Ensured, error) {
+	out := make([]Ensured, len(all))
+	for i, want := range all {
+		info, err := c.info(ctx, want.Live())
+		if err != nil {
+			return nil, err
+		}
+		generation, err := check(want, info)
+		if err != nil {
+			return nil, err
+		}
+		c.remember(want.Live(), want.Dim)
+		out[i] = Ensured{Name: want.Live(), Generation: generation, Points: info.GetPointsCount()}
+	}
+	return out, nil
+}
+
 // EnsureBeside makes an empty collection beside each of these, with the generation of the one that is live, whose place it is to
 // take. suffix tells it apart from others.
 func (c *Client) EnsureBeside(ctx context.Context, suffix string, all ...Collection) ([]Ensured, error) {

@@ -74,7 +74,7 @@ func Roles() []Role {
 			Reads: every(), Writes: []string{topics.DeadLetters}, Groups: []string{"spade.warehouse"},
 		},
 		{
-			Name: "reader", Does: "spade runs, events, digest, verify, deadletters list",
+			Name: "reader", Does: "spade runs, events, digest, verify --as-is, deadletters list",
 			Reads: every(), Watches: []string{"spade."},
 		},
 	}

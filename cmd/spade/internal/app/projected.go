@@ -10,6 +10,8 @@ import (
 	"github.com/seed256f7767/spade/consumers/verify"
 	"github.com/seed256f7767/spade/consumers/warehouse"
 	"github.com/seed256f7767/spade/internal/bus"
+	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/vector"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -39,14 +41,23 @@ func (l *lag) Add(_ context.Context, e *verify.Entry) error {
 // Partition implements verify.Check.
 func (*lag) Partition(context.Context) error { return nil }
 
-// project brings the projections up to a cut, or as near as the processes that fill them have come.
-func (s *Services) project(ctx context.Context, cut verify.Cut) (projected, error) {
-	live, err := s.follow(ctx)
+// project brings the projections up to a cut, or as near as the processes that fill them have come. As they are it leaves
+// them where they stand.
+func (s *Services) project(ctx context.Context, cut verify.Cut, asIs bool) (p projected, err error) {
+	patience, holding := patience, holding
+	if asIs {
+		patience, holding = 0, 0
+		p.live, err = s.lookAtProjections(ctx)
+	} else {
+		p.live, err = s.fillProjections(ctx)
+	}
 	if err != nil {
 		return projected{}, err
 	}
-	p := projected{live: live}
 	p.warehouse, err = s.approach(ctx, cut.Ends, patience, s.warehousePositions)
+	if code := olap.Code(err); code == olap.CodeUnknownTable || code == olap.CodeUnknownDatabase {
+		return projected{}, fmt.Errorf("%w: the warehouse has no tables", ErrNeverFilled)
+	}
 	if err != nil {
 		return projected{}, fmt.Errorf("see how far the warehouse is: %w", err)
 	}
@@ -65,8 +76,8 @@ func (s *Services) project(ctx context.Context, cut verify.Cut) (projected, erro
 	return p, nil
 }
 
-// follow starts the projections in this process unless one or another runs them, which live says.
-func (s *Services) follow(ctx context.Context) (live bool, err error) {
+// fillProjections starts the projections in this process unless one or another runs them, which live says.
+func (s *Services) fillProjections(ctx context.Context) (live bool, err error) {
 	if s.sinks != nil {
 		return false, nil
 	}
@@ -78,6 +89,20 @@ func (s *Services) follow(ctx context.Context) (live bool, err error) {
 	}
 	return true, errors.Join(s.openMemory(ctx), s.openWarehouse(ctx))
 }
+
+// lookAtProjections opens the projections to be read: it joins no group and writes nothing. live says that another process
+// fills them.
+func (s *Services) lookAtProjections(ctx context.Context) (live bool, err error) {
+	if err := s.openMemoryBy(ctx, (*memory.Memory).OpenAsIs); errors.Is(err, vector.ErrNotFound) {
+		return false, fmt.Errorf("%w: the memory has no collections", ErrNeverFilled)
+	} else if err != nil {
+		return false, err
+	}
+	return s.projectedElsewhere(ctx)
+}
+
+// ErrNeverFilled: what is to be looked at as it is is not there yet.
+var ErrNeverFilled = errors.New("nothing of the log was written yet")
 
 // projectedElsewhere reports whether a process fills the warehouse.
 func (s *Services) projectedElsewhere(ctx context.Context) (bool, error) {
@@ -156,7 +181,7 @@ func (s *Services) approach(
 		if least < 0 || left < least {
 			least, nearer = left, time.Now()
 		}
-		if time.Since(nearer) > patience {
+		if time.Since(nearer) >= patience {
 			return at, nil
 		}
 		select {

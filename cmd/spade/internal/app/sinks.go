@@ -48,6 +48,11 @@ func (s *Services) projectWarehouse(ctx context.Context) error {
 }
 
 func (s *Services) openMemory(ctx context.Context) error {
+	return s.openMemoryBy(ctx, (*memory.Memory).Open)
+}
+
+// openMemoryBy opens the memory as open does, which may make what is missing or only look.
+func (s *Services) openMemoryBy(ctx context.Context, open func(*memory.Memory, context.Context) error) error {
 	if err := s.Vectors.Ready(ctx); err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func (s *Services) openMemory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Open(ctx); err != nil {
+	if err := open(m, ctx); err != nil {
 		return fmt.Errorf("open the memory: %w", err)
 	}
 	s.memory = &recall{Memory: m}

@@ -20,6 +20,8 @@ type VerifyOptions struct {
 	Run *runs.Run
 	// Only are areas of package verify; nil: all.
 	Only []string
+	// AsIs compares what is there now: no projection is begun, brought up to date or waited for, and nothing is written.
+	AsIs bool
 	// Progress is told what is being read, how far, and of how much; a total of 0 is not known. It may be nil.
 	Progress func(what string, done, total int64)
 }
@@ -53,9 +55,11 @@ type Verification struct {
 	Memory      MemoryCounts
 	Checkpoints CheckpointCounts
 	Letters     []verify.Letter
-	// Behind says how far a projection has not come, although it was waited for; what it lacks from there on is no difference,
+	// Behind says how far a projection has not come, although, unless as it is, it was waited for; what it lacks from there on is no difference,
 	// and not all was compared.
 	Behind []string
+	// AsIs says that the projections were left as they were.
+	AsIs bool
 	// Live says that other processes fill the projections meanwhile.
 	Live bool
 
@@ -85,7 +89,8 @@ func (s *Services) Verify(ctx context.Context, run runs.Run) (Verification, erro
 }
 
 // VerifyAll compares what the options name with the log. Projections that no process fills are brought up to date first;
-// where other processes fill them they are waited for while they come nearer, and compared as far as they have come.
+// where other processes fill them they are waited for while they come nearer, and compared as far as they have come. As they
+// are, they are compared as far as they have come.
 func (s *Services) VerifyAll(ctx context.Context, o VerifyOptions) (Verification, error) {
 	v := &verification{s: s, VerifyOptions: o, report: &verify.Report{}, withdrawn: verify.Withdrawals{}, redacted: map[uuid.UUID]int64{}}
 	defer v.release()
@@ -125,7 +130,7 @@ func (v *verification) verify(ctx context.Context) (err error) {
 		return fmt.Errorf("find the end of the log: %w", err)
 	}
 	if v.has(verify.AreaWarehouse) || v.has(verify.AreaMemory) {
-		if v.state, err = v.s.project(ctx, v.cut); err != nil {
+		if v.state, err = v.s.project(ctx, v.cut, v.AsIs); err != nil {
 			return err
 		}
 		if err := v.findWithdrawn(ctx); err != nil {
@@ -259,7 +264,7 @@ func (v *verification) finish(ctx context.Context) error {
 func (v *verification) result() Verification {
 	out := Verification{
 		Log: v.digest, Counts: v.log.Counts, Runs: v.log.Runs(), Letters: v.log.DeadLetters(),
-		Behind: v.behind(), Live: v.state.live,
+		Behind: v.behind(), Live: v.state.live, AsIs: v.AsIs,
 		Differences: v.report.Findings(), Total: v.report.Total(), Sums: v.report.Sums(),
 	}
 	if v.ledger != nil {

@@ -506,6 +506,63 @@ func TestVerifyBesideAProcessThatGetsNowhere(t *testing.T) {
 	}
 }
 
+// TestVerifyAsItIs: who only looks joins no group, writes nothing, and compares what is there.
+func TestVerifyAsItIs(t *testing.T) {
+	l, err := config.Load(config.Sources{})
+	must(t, err)
+	l.Checkpoints = t.TempDir()
+	at := servers(t, t.TempDir())
+	looker := open(t, l, at)
+	look := func() (Verification, error) { return looker.VerifyAll(t.Context(), VerifyOptions{AsIs: true}) }
+	if _, err := look(); !errors.Is(err, ErrNeverFilled) {
+		t.Errorf("of nothing: %v", err)
+	}
+	document := func(text string) event.Event {
+		id := ids.Document([]byte(text))
+		return newEvent(t, id.String(), id, &spadepb.DocumentIngested{DocumentId: id[:], Title: "title", Text: text})
+	}
+	filler, err := Open(t.Context(), l, at, slog.New(slog.DiscardHandler))
+	must(t, err)
+	must(t, filler.Bus.Append(t.Context(), document("one")))
+	v, err := filler.VerifyAll(t.Context(), VerifyOptions{})
+	must(t, errors.Join(err, filler.Close(context.WithoutCancel(t.Context()))))
+	if v.Total != 0 || len(v.Behind) > 0 {
+		t.Fatalf("filled: behind %q, %v", v.Behind, differences(v))
+	}
+	wrote := func() (n uint64) {
+		t.Helper()
+		must(t, looker.warehouse.QueryRow(t.Context(), "SELECT sum(total_rows) FROM system.tables WHERE database = 'spade'").Scan(&n))
+		return n
+	}
+	before := wrote()
+	v, err = look()
+	must(t, err)
+	if !v.AsIs || v.Total != 0 || len(v.Behind) > 0 || v.Memory.Documents != 1 || v.Keys == 0 {
+		t.Errorf("as it is: %+v", v)
+	}
+	must(t, looker.Bus.Append(t.Context(), document("two")))
+	v, err = look()
+	must(t, err)
+	if v.Total != 0 || len(v.Behind) != 2 || !strings.Contains(v.Behind[0], "the last 1 events") || !strings.Contains(v.Behind[1], "1 of its points") {
+		t.Errorf("behind %q, differences %v", v.Behind, differences(v))
+	}
+	if after := wrote(); after != before {
+		t.Errorf("%d rows, before it was looked at %d", after, before)
+	}
+	must(t, looker.warehouse.Exec(t.Context(), "TRUNCATE TABLE spade.document_events"))
+	v, err = look()
+	must(t, err)
+	wants(t, differences(v), "warehouse", "missing")
+	for _, group := range append(looker.warehouseGroups(), looker.memory.Group()) {
+		if n, err := looker.Bus.Members(t.Context(), group); err != nil || n > 0 {
+			t.Errorf("%d members of %s: %v", n, group, err)
+		}
+	}
+	if looker.sinks != nil || looker.sink != nil {
+		t.Error("projections were begun")
+	}
+}
+
 // verifyOnce verifies as a process of its own does.
 func verifyOnce(t *testing.T, l config.Loaded, at Endpoints) Verification {
 	t.Helper()

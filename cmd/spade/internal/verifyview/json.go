@@ -24,6 +24,7 @@ type document struct {
 	Letters     []verify.Letter      `json:"dead_letters"`
 	Behind      []string             `json:"behind"`
 	Live        bool                 `json:"live"`
+	AsIs        bool                 `json:"as_is"`
 	Differences []verify.Finding     `json:"differences"`
 	Total       int                  `json:"differences_total"`
 	Sums        []verify.Sum         `json:"differences_by_kind"`
@@ -33,7 +34,7 @@ type document struct {
 func WriteJSON(w io.Writer, r app.Verification) error {
 	d := document{
 		OK: r.Total == 0 && len(r.Behind) == 0, Runs: list(r.Runs), Log: r.Counts, Tables: list(r.Tables), Keys: r.Keys, Memory: r.Memory, Checkpoints: r.Checkpoints,
-		Letters: list(r.Letters), Behind: list(r.Behind), Live: r.Live, Differences: list(r.Differences), Total: r.Total, Sums: list(r.Sums),
+		Letters: list(r.Letters), Behind: list(r.Behind), Live: r.Live, AsIs: r.AsIs, Differences: list(r.Differences), Total: r.Total, Sums: list(r.Sums),
 	}
 	if r.Log != nil {
 		d.LogDigest = fmt.Sprintf("%x", r.Log.Sum())

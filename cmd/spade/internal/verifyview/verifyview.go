@@ -201,6 +201,11 @@ func (v View) letters(r app.Verification) error {
 
 // differences names what differs, and for each area that has none, that it has none.
 func (v View) differences(r app.Verification) error {
+	if r.AsIs {
+		if _, err := fmt.Fprintln(v.Out, "as is: the log up to now is compared with what is there now; nothing was filled or waited for"); err != nil {
+			return err
+		}
+	}
 	for _, note := range r.Behind {
 		if _, err := fmt.Fprintf(v.Out, "%s %s; what it has is compared\n", v.Style.Warn("behind"), screen.Escape(note)); err != nil {
 			return err

@@ -69,6 +69,7 @@ func TestWrite(t *testing.T) {
 		"damaged.golden": {View{}, damaged()},
 		"equal.golden":   {View{}, app.Verification{Counts: verify.Counts{ByType: map[string]int64{}}}},
 		"log.golden":     {View{Areas: []string{verify.AreaLog}}, app.Verification{Counts: verify.Counts{Records: 1}}},
+		"as-is.golden":   {View{Areas: []string{verify.AreaLog}}, app.Verification{AsIs: true, Behind: []string{"the memory has not come to 1 of its points"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
