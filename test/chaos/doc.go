@@ -36,7 +36,8 @@
 //   - what the appender was told is acknowledged is in the log, and so once in the warehouse, with all its rows;
 //   - the events of a key are in the order in which they were appended;
 //   - the log holds nothing of the appender's that it did not append, and the warehouse no event that the log does not hold;
-//   - every event of the log is in its table exactly once, every record that cannot be read is a dead letter exactly once;
+//   - every event of the log is in its tables exactly once, and every table, also one of whose events the log holds none, holds
+//     nothing else (tables_test.go); every record that cannot be read is a dead letter exactly once;
 //   - the memory holds every accepted environment once and nothing else (memory_test.go);
 //   - spade verify finds no difference in log, warehouse, memory and checkpoints (verify_test.go);
 //   - every run's digest is that of the same run in a quiet folder.

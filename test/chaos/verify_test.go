@@ -12,6 +12,7 @@ import (
 // verification is what of `spade verify --json` the oracle reads.
 type verification struct {
 	Runs        []json.RawMessage `json:"runs"`
+	Behind      []string          `json:"behind"`
 	Differences []struct {
 		Area   string `json:"area"`
 		Kind   string `json:"kind"`
@@ -41,6 +42,9 @@ func (w *world) judgeVerify() {
 	if err := json.Unmarshal(out, &v); err != nil {
 		w.problem("spade verify: %v: %v", failed, err)
 		return
+	}
+	for _, what := range v.Behind {
+		w.problem("spade verify could not compare all: %s", what)
 	}
 	planted := map[string]int{"unknown run": 1, "unreadable record": len(w.append.poison) + w.append.unsure}
 	for _, sum := range v.Sums {
