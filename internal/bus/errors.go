@@ -58,15 +58,22 @@ type Rejection struct {
 	Err   error  // *event.TooLargeError or *event.RefusedError
 }
 
-// Error names every refused event.
+// Error names refused events: the first ones, where there are many.
 func (e *RejectedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events refused:", len(e.Rejected))
-	for _, r := range e.Rejected {
+	for i, r := range e.Rejected {
+		if i == mostNamed {
+			fmt.Fprintf(&b, " and %d more;", len(e.Rejected)-i)
+			break
+		}
 		fmt.Fprintf(&b, " %s: %v;", r.ID, r.Err)
 	}
 	return strings.TrimSuffix(b.String(), ";")
 }
+
+// mostNamed is how many refused events an error names: enough to see what is wrong.
+const mostNamed = 5
 
 // Unwrap gives the causes to errors.As.
 func (e *RejectedError) Unwrap() []error {
