@@ -84,20 +84,7 @@ func (b *builder) next(bytes int) array.Builder {
 }
 
 // end completes a row with the columns that say where it came from.
-func (b *builder) end(ev *event.Event, writer uint64) {
-	b.id(ev.ID[:])
-	b.str(ev.Topic)
-	b.i32(ev.Partition)
-	b.i64(ev.LastOffset)
-	b.time(ev.Time)
-	if b.stamp != 0 {
-		b.next(8).(*array.TimestampBuilder).Append(b.stamp)
-	} else {
-		b.u64(writer)
-	}
-	b.col = 0
-	b.rows++
-}
+func (b *builder) end(ev *event.Event, writer uint64) { b.endRows(ev, writer, 1) }
 
 func (b *builder) id(v []byte) {
 	b.next(16).(*array.FixedSizeBinaryBuilder).Append(v)
@@ -120,9 +107,12 @@ func (b *builder) str(v string) { b.next(len(v) + 4).(*array.StringBuilder).Appe
 func (b *builder) raw(v []byte) { b.next(len(v) + 4).(*array.StringBuilder).BinaryBuilder.Append(v) }
 
 // hex appends a digest in hexadecimal.
-func (b *builder) hex(v []byte) {
+func (b *builder) hex(v []byte) { b.raw(b.inHex(v)) }
+
+// inHex is valid until it is called again.
+func (b *builder) inHex(v []byte) []byte {
 	b.hexed = hex.AppendEncode(b.hexed[:0], v)
-	b.raw(b.hexed)
+	return b.hexed
 }
 
 func (b *builder) flag(v bool)   { b.next(1).(*array.BooleanBuilder).Append(v) }

@@ -77,26 +77,26 @@ func (s *Set) rollout(ev *event.Event, m *spadepb.RolloutCompleted, steps []even
 	return nil
 }
 
+// stepsOf appends the steps of an episode column by column: they are most of what is inserted, and half of their columns say the same
+// in each row.
 func (s *Set) stepsOf(ev *event.Event, m *spadepb.RolloutCompleted, steps []event.StepView) {
+	n := len(steps)
 	b := s.table(Steps)
-	for i := range steps {
-		step := &steps[i]
-		b.id(m.GetRunId())
-		b.id(m.GetRolloutId())
-		b.id(m.GetEnvId())
-		b.str(m.GetArm())
-		b.i32(int32(i))
-		b.raw(step.Observation)
-		b.raw(step.Action)
-		b.raw(step.ToolName)
-		b.f64(step.Reward)
-		b.flag(step.Terminated)
-		b.flag(step.Truncated)
-		b.f64(step.Logprob)
-		b.hex(step.StateHash)
-		b.raw(step.InfoJSON)
-		b.end(ev, s.writer)
-	}
+	b.sameID(m.GetRunId(), n)
+	b.sameID(m.GetRolloutId(), n)
+	b.sameID(m.GetEnvId(), n)
+	b.sameStr(m.GetArm(), n)
+	b.i32s(n, func(i int) int32 { return int32(i) }) //nolint:gosec // a payload holds no more
+	b.raws(n, func(i int) []byte { return steps[i].Observation })
+	b.raws(n, func(i int) []byte { return steps[i].Action })
+	b.raws(n, func(i int) []byte { return steps[i].ToolName })
+	b.f64s(n, func(i int) float64 { return steps[i].Reward })
+	b.flags(n, func(i int) bool { return steps[i].Terminated })
+	b.flags(n, func(i int) bool { return steps[i].Truncated })
+	b.f64s(n, func(i int) float64 { return steps[i].Logprob })
+	b.raws(n, func(i int) []byte { return b.inHex(steps[i].StateHash) })
+	b.raws(n, func(i int) []byte { return steps[i].InfoJSON })
+	b.endRows(ev, s.writer, n)
 }
 
 func (s *Set) rolloutDropped(ev *event.Event, m *spadepb.RolloutDropped) error {

@@ -397,12 +397,16 @@ func BenchmarkSteps(b *testing.B) {
 			Observation: strings.Repeat("o", 80), Action: "move north", StateHash: make([]byte, 32), InfoJson: `{"actions":["a","b"]}`,
 		})
 	}
-	ev := &event.Event{Topic: "spade.rollouts", Time: time.Now(), Key: keyOf(m)}
+	payload, err := proto.Marshal(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ev := &event.Event{Topic: "spade.rollouts", Type: event.TypeOf(m), Time: time.Now(), Key: keyOf(m), Payload: payload}
 	set := tables.NewSet(memory.DefaultAllocator, c, 0)
 	defer set.Release()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := set.Append(ev, m); err != nil {
+		if _, err := set.AppendEncoded(ev); err != nil {
 			b.Fatal(err)
 		}
 		if set.Bytes() > tables.MaxBlockBytes {
