@@ -75,7 +75,7 @@ whoever fills that, or by running it again. Of two at once the second waits, but
 // rebuild runs one and says how far it is, then what it did.
 func (c *cli) rebuild(ctx context.Context, name string, r app.Rebuild, asJSON bool) error {
 	began := time.Now()
-	if err := c.follow(ctx, name, r); err != nil {
+	if err := c.runRebuild(ctx, name, r); err != nil {
 		return withNext(err, "spade rebuild can be run again; spade verify compares the projections with the log")
 	}
 	took, at := time.Since(began).Seconds(), r.Progress()
@@ -98,8 +98,8 @@ func (c *cli) rebuild(ctx context.Context, name string, r app.Rebuild, asJSON bo
 	return nil
 }
 
-// follow draws the progress until the rebuild ends.
-func (c *cli) follow(ctx context.Context, name string, r app.Rebuild) (err error) {
+// runRebuild runs a rebuild and draws how far it is.
+func (c *cli) runRebuild(ctx context.Context, name string, r app.Rebuild) (err error) {
 	bar := progress.NewBar(c.progressSettings(), name, progress.Items)
 	defer func() { err = errors.Join(err, bar.Close()) }()
 	done := make(chan error, 1)

@@ -35,10 +35,27 @@ type crew struct {
 	pool      *gym.Pool
 	pooled    []designer.Pooled // what a fixed designer draws from
 	tasks     []evaluator.Task
+	borrowed  []func(context.Context) error // give back what this crew was given, see giveBack
 }
 
 func newCrew(s *Services, run runs.Run) *crew {
 	return &crew{s: s, run: run, state: newRunState(run, s.Bus)}
+}
+
+// borrow notes how to give back what the crew was given.
+func (c *crew) borrow(giveBack func(context.Context) error) {
+	c.borrowed = append(c.borrowed, giveBack)
+}
+
+// giveBack gives back what the crew was given, the last thing first.
+func (c *crew) giveBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	var errs []error
+	for _, f := range slices.Backward(c.borrowed) {
+		errs = append(errs, f(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // use makes a plugin of this process the policy.
@@ -139,7 +156,7 @@ func (c *crew) model() string {
 func (c *crew) newLeader() *leader {
 	e := evaluator.New(evaluator.Settings{
 		Run: c.run, Log: c.s.Bus, Policy: c.brain, Workers: evaluationWorkers{c.pool}, Overlap: c.s.memory,
-		Source: observe.NewSource("evaluator"), Tasks: c.tasks, Parallel: c.s.parallel(),
+		Source: observe.NewSource("evaluator"), Tasks: c.tasks, Parallel: c.s.parallelism(),
 	})
 	set := trainer.Settings{
 		Run: c.run, Learner: c.brain, Source: observe.NewSource("trainer"), Allocator: memory.NewGoAllocator(),

@@ -93,7 +93,7 @@ func (g runGate) hidden(ctx context.Context, j judged) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer worker{w}.Close()
+	defer gymWorker{w}.Close()
 	limits := hidden.Limits{Steps: w.Meta().MaxSteps}
 	if j.src.Runtime == gym.RuntimePython {
 		limits.Time = hiddenTime

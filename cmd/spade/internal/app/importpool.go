@@ -191,7 +191,7 @@ func sumUp(name string, list []ImportedEntry) Imported {
 // import again changes nothing; another content under the same name is refused with runs.ErrDiffers. StartSinks must have
 // been called, and Pool set.
 func (s *Services) ImportPool(ctx context.Context, in Import, progress ImportProgress) (out Imported, err error) {
-	im, err := newImporter(in, s.Pool, s.parallel(), progress)
+	im, err := newImporter(in, s.Pool, s.parallelism(), progress)
 	if err != nil {
 		return out, err
 	}
@@ -218,7 +218,7 @@ func (s *Services) ImportPool(ctx context.Context, in Import, progress ImportPro
 			return out, err
 		}
 	}
-	if err := s.settle(ctx); err != nil {
+	if err := s.awaitWarehouse(ctx); err != nil {
 		return out, err
 	}
 	out, err = s.imported(ctx, run)

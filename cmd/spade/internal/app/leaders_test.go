@@ -42,13 +42,12 @@ func TestTwoLeadersAtOnceGiveTheSameLog(t *testing.T) {
 		must(t, services.openMemory(t.Context()))
 		w := &Worker{Services: services, Config: l, Role: RoleTrainer}
 		c := newCrew(services, run)
-		leave, err := w.equip(t.Context(), c)
-		must(t, err)
+		must(t, w.equip(t.Context(), c))
 		leading.Go(func() {
 			if err := c.newLeader().lead(t.Context()); err != nil {
 				t.Errorf("lead: %v", err)
 			}
-			must(t, leave(context.WithoutCancel(t.Context())))
+			must(t, c.giveBack(context.WithoutCancel(t.Context())))
 			must(t, services.Close(context.WithoutCancel(t.Context())))
 		})
 	}

@@ -48,7 +48,7 @@ func TestARebuildThatWasKilledIsMended(t *testing.T) {
 	}
 	live := open()
 	must(t, live.StartSinks(t.Context()))
-	must(t, live.settle(t.Context()))
+	must(t, live.awaitWarehouse(t.Context()))
 	for _, tc := range []struct {
 		stage, text string
 		nth         int
@@ -70,7 +70,7 @@ func TestARebuildThatWasKilledIsMended(t *testing.T) {
 		l.Run.Name = tc.stage
 		submit(t, l, at)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		err = live.settle(ctx)
+		err = live.awaitWarehouse(ctx)
 		cancel()
 		if err != nil {
 			t.Fatalf("%s: writers do not go on: %v", tc.stage, err)

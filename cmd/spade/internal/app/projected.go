@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed256f7767/spade/consumers/memory"
@@ -117,15 +119,7 @@ func (s *Services) projectedElsewhere(ctx context.Context) (bool, error) {
 
 // warehouseGroups are the consumer groups of the sink.
 func (s *Services) warehouseGroups() []string {
-	groups := []string{warehouse.Group}
-	seen := map[int]bool{s.Config.Partitions: true}
-	for _, t := range topics.All(s.Config.Partitions) {
-		if !seen[t.Partitions] {
-			seen[t.Partitions] = true
-			groups = append(groups, fmt.Sprintf("%s.%d", warehouse.Group, t.Partitions))
-		}
-	}
-	return groups
+	return slices.Sorted(maps.Keys(warehouse.Groups(topics.All(s.Config.Partitions))))
 }
 
 func (s *Services) warehousePositions(ctx context.Context) (verify.Positions, error) {

@@ -35,7 +35,7 @@ func (c *crew) Run(ctx context.Context, resumed bool, view View) (Summary, error
 		}
 	}
 	c.board.setPhase("waiting for the warehouse")
-	if err := s.settle(ctx); err != nil {
+	if err := s.awaitWarehouse(ctx); err != nil {
 		return Summary{}, err
 	}
 	return c.summary(ctx)

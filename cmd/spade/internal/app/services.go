@@ -69,7 +69,7 @@ func Open(ctx context.Context, l config.Loaded, at Endpoints, log *slog.Logger) 
 }
 
 func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
-	settings := bus.Settings{Logger: s.Log, DeadLetter: s.undecodable}
+	settings := bus.Settings{Logger: s.Log, DeadLetter: s.keepUndecodable}
 	if at.ClickHouse.URL != "" {
 		settings.Letters = keepsLetters
 	}
@@ -120,9 +120,9 @@ func keepsLetters(group string) bool {
 	return group == warehouse.Group || strings.HasPrefix(group, warehouse.Group+".")
 }
 
-// undecodable keeps a record that is no event. Where no warehouse is configured several groups do; the letter has the same id
+// keepUndecodable keeps a record that is no event. Where no warehouse is configured several groups do; the letter has the same id
 // from each of them.
-func (s *Services) undecodable(ctx context.Context, r event.Record, reason error) error {
+func (s *Services) keepUndecodable(ctx context.Context, r event.Record, reason error) error {
 	return s.poison("bus").Record(ctx, r, reason)
 }
 
@@ -140,16 +140,16 @@ func newEmbedder(cfg config.Embeddings) (embedding.Embedder, error) {
 	})
 }
 
-// parallel is how many environments are worked on at once.
-func (s *Services) parallel() int {
+// parallelism is how many environments are worked on at once.
+func (s *Services) parallelism() int {
 	if s.Config.Workers > 0 {
 		return s.Config.Workers
 	}
 	return runtime.NumCPU()
 }
 
-// settle waits until the warehouse holds everything that is in the log now.
-func (s *Services) settle(ctx context.Context) error {
+// awaitWarehouse waits until the warehouse holds everything that is in the log now.
+func (s *Services) awaitWarehouse(ctx context.Context) error {
 	end, err := ends(ctx, s.Bus, allTopics(s.Config.Partitions))
 	if err != nil {
 		return fmt.Errorf("find the end of the log: %w", err)

@@ -52,7 +52,7 @@ func sampleSandbox(m telemetry.Sample, s gym.Stats) {
 
 // startPool starts a pool for two environments a core that are worked on at once.
 func (s *Services) startPool(ctx context.Context, c config.Config, sets []string) (*gym.Pool, error) {
-	return startPool(ctx, c, 2*s.parallel(), sets, gym.Settings{Logger: s.Log, Meter: &s.sandbox})
+	return startPool(ctx, c, 2*s.parallelism(), sets, gym.Settings{Logger: s.Log, Meter: &s.sandbox})
 }
 
 // tellSink has others see what a sink does.

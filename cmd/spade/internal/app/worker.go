@@ -48,14 +48,14 @@ func (w *Worker) Work(ctx context.Context) error {
 	case RoleWarehouse:
 		return w.Services.projectWarehouse(ctx)
 	case RolePolicy:
-		return w.servePolicy(ctx, w.follow)
+		return w.servePolicy(ctx, w.followRuns)
 	default:
-		return w.follow(ctx)
+		return w.followRuns(ctx)
 	}
 }
 
-// follow works on runs as spade.runs names them, each in a goroutine of its own.
-func (w *Worker) follow(ctx context.Context) error {
+// followRuns works on runs as spade.runs names them, each in a goroutine of its own.
+func (w *Worker) followRuns(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var work sync.WaitGroup
@@ -171,71 +171,60 @@ func (w *Worker) work(ctx context.Context, run runs.Run) (err error) {
 	if finished, _, _ := c.state.look(); finished != nil {
 		return nil
 	}
-	leave, err := w.equip(ctx, c)
-	defer func() { err = errors.Join(err, leave(context.WithoutCancel(ctx))) }()
-	if err != nil {
+	defer func() { err = errors.Join(err, c.giveBack(context.WithoutCancel(ctx))) }()
+	if err := w.equip(ctx, c); err != nil {
 		return err
 	}
 	return c.work(ctx, at, w.Role)
 }
 
-// equip gives a crew what the role needs. leave gives it back, also after an error.
-func (w *Worker) equip(ctx context.Context, c *crew) (leave func(context.Context) error, err error) {
-	var leaving []func(context.Context) error
-	leave = func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
-		defer cancel()
-		var errs []error
-		for _, f := range slices.Backward(leaving) {
-			errs = append(errs, f(ctx))
-		}
-		return errors.Join(errs...)
-	}
+// equip gives a crew what the role needs. The crew gives it back, also what it was given before an error.
+func (w *Worker) equip(ctx context.Context, c *crew) (err error) {
 	if w.Role.remembers() {
 		if err := w.sameEmbedder(c.run); err != nil {
-			return leave, err
+			return err
 		}
 	}
 	if w.Role == RoleTrainer {
 		if c.tasks, err = w.suites(c.run); err != nil {
-			return leave, err
+			return err
 		}
 	}
 	if w.Role.plays() {
 		if err := w.startPool(ctx, c); err != nil {
-			return leave, err
+			return err
 		}
-		leaving = append(leaving, c.pool.Shutdown)
+		c.borrow(c.pool.Shutdown)
 	}
 	if w.Role.asks() && w.Config.Policy.Addr != "" {
 		remote, err := w.remotePolicy(c.run)
 		if err != nil {
-			return leave, err
+			return err
 		}
 		if err := sameRemotePlugin(ctx, c.run, remote); err != nil {
-			return leave, errors.Join(err, remote.Close())
+			return errors.Join(err, remote.Close())
 		}
 		c.generator = remote
-		leaving = append(leaving, func(context.Context) error { return remote.Close() })
-		return leave, nil
+		c.borrow(func(context.Context) error { return remote.Close() })
+		return nil
 	}
 	if w.Role == RoleScorer {
-		return leave, nil
+		return nil
 	}
 	b, err := w.Services.launch(ctx, w.Config)
 	if err != nil {
-		return leave, err
+		return err
 	}
-	leaving = append(leaving, b.Shutdown)
+	c.borrow(b.Shutdown)
 	if err := samePlugin(c.run, b); err != nil {
-		return leave, err
+		return err
 	}
 	c.use(b)
 	if w.Role == RolePolicy {
 		withdraw := w.serve(c.run.ID, b)
-		leaving = append(leaving, func(context.Context) error { withdraw(); return nil })
+		c.borrow(func(context.Context) error { withdraw(); return nil })
 	}
-	return leave, nil
+	return nil
 }
 
 // startPool starts the sandboxed workers of a run, and reads the pool that it draws from.

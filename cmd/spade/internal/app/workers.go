@@ -9,14 +9,14 @@ import (
 	"github.com/seed256f7767/spade/producers/rollout"
 )
 
-// worker is a gym worker whose end no caller can do anything about: a worker that is closed is killed.
-type worker struct{ *gym.Worker }
+// gymWorker is a gym worker whose end no caller can do anything about: a worker that is closed is killed.
+type gymWorker struct{ *gym.Worker }
 
 // Close ends the worker.
-func (w worker) Close() { _ = w.Worker.Close() }
+func (w gymWorker) Close() { _ = w.Worker.Close() }
 
 // Meta is what the environment says about itself.
-func (w worker) Meta() wire.Meta { return w.Worker.Meta() }
+func (w gymWorker) Meta() wire.Meta { return w.Worker.Meta() }
 
 // rolloutWorkers starts workers for the rollout producer.
 type rolloutWorkers struct{ pool *gym.Pool }
@@ -27,7 +27,7 @@ func (p rolloutWorkers) Open(ctx context.Context, src gym.Source) (rollout.Worke
 	if err != nil {
 		return nil, err
 	}
-	return worker{w}, nil
+	return gymWorker{w}, nil
 }
 
 // evaluationWorkers starts workers for the evaluator.
@@ -39,5 +39,5 @@ func (p evaluationWorkers) Open(ctx context.Context, src gym.Source) (evaluator.
 	if err != nil {
 		return nil, err
 	}
-	return worker{w}, nil
+	return gymWorker{w}, nil
 }
