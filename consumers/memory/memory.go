@@ -47,6 +47,7 @@ type Store interface {
 	FindLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
 	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
 	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
+	Leftovers(ctx context.Context, all ...vector.Collection) ([]string, error)
 	Sweep(ctx context.Context, all ...vector.Collection) (deleted []string, err error)
 	// Insert stores the points whose ids are not there yet and leaves the others
 	// as they are, in one step of the store's.

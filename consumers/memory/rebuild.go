@@ -31,6 +31,12 @@ func (m *Memory) Sweep(ctx context.Context) (deleted []string, err error) {
 	return m.set.Store.Sweep(ctx, m.collections()...)
 }
 
+// Leftovers are what Sweep would delete. While no rebuild runs there are some only where one was killed: before its switch, which
+// does no harm, or after it, and then points may be missing that were written while it switched.
+func (m *Memory) Leftovers(ctx context.Context) ([]string, error) {
+	return m.set.Store.Leftovers(ctx, m.collections()...)
+}
+
 // Projection projects one partition number without a consumer group. It is used by one goroutine.
 type Projection struct{ p *processor }
 

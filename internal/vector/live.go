@@ -101,26 +101,38 @@ func (c *Client) Switch(ctx context.Context, suffix string, all ...Collection) e
 	return c.changeAliases(ctx, actions...)
 }
 
-// Sweep deletes every collection of these that is not live: what a rebuild that did not end left, and what one replaced.
-func (c *Client) Sweep(ctx context.Context, all ...Collection) (deleted []string, err error) {
+// Leftovers are the collections of these that are not live: what a rebuild that did not end left, and what one replaced.
+func (c *Client) Leftovers(ctx context.Context, all ...Collection) ([]string, error) {
 	live, names, err := c.layout(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var left []string
 	for _, want := range all {
 		if live[want.Live()] == "" {
 			continue // whatever there is, nothing takes its place
 		}
 		for _, name := range names {
 			ours := name == want.Name() || strings.HasPrefix(name, want.Name()+besidePart)
-			if !ours || name == live[want.Live()] {
-				continue
+			if ours && name != live[want.Live()] {
+				left = append(left, name)
 			}
-			if err := c.DeleteCollection(ctx, name); err != nil {
-				return deleted, err
-			}
-			deleted = append(deleted, name)
 		}
+	}
+	return left, nil
+}
+
+// Sweep deletes the Leftovers.
+func (c *Client) Sweep(ctx context.Context, all ...Collection) (deleted []string, err error) {
+	left, err := c.Leftovers(ctx, all...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range left {
+		if err := c.DeleteCollection(ctx, name); err != nil {
+			return deleted, err
+		}
+		deleted = append(deleted, name)
 	}
 	return deleted, nil
 }

@@ -86,7 +86,8 @@ func (m *Memory) Progress() Progress {
 
 // Run fills collections beside the live ones, switches to them, reads on to what the log is by then, and deletes the old ones.
 // One that is broken off before the switch leaves collections that the next Run deletes; one that is broken off after
-// it may leave points missing that were written meanwhile, until the next Run.
+// it may leave points missing that were written meanwhile, until the next Run. Both leave collections that are not live: whoever
+// projects looks for them and runs it again.
 func (m *Memory) Run(ctx context.Context) error {
 	for _, step := range []struct {
 		stage Stage

@@ -11,7 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed256f7767/spade/consumers/memory"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/vector"
+	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 // fatal is a connection of a process that is killed when it sends a statement that contains a text, the nth one of them.
@@ -80,6 +83,58 @@ func TestARebuildThatWasKilledIsMended(t *testing.T) {
 		if sealed, err := w.Sealed(t.Context()); err != nil || sealed {
 			t.Errorf("%s: sealed: %t, %v", tc.stage, sealed, err)
 		}
+	}
+}
+
+// A rebuild of the memory that is killed after its switch leaves points missing for seconds: whoever projects rebuilds it.
+func TestAMemoryRebuildThatWasKilledIsMended(t *testing.T) {
+	at := servers(t, t.TempDir())
+	l := small(t, plugin(t))
+	submit(t, l, at)
+	s, err := Open(t.Context(), l, at, slog.New(slog.DiscardHandler))
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close(context.WithoutCancel(t.Context()))) })
+	must(t, s.openMemory(t.Context()))
+	ends, err := s.Bus.HighWatermarks(t.Context(), topics.Documents)
+	must(t, err)
+	var documents int64
+	for _, end := range ends {
+		documents += end
+	}
+	_, collection := s.memory.Collections()
+	project := func(until func() bool) {
+		t.Helper()
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var g errgroup.Group
+		g.Go(func() error { return s.projectMemory(ctx) })
+		for !until() {
+			if pause(ctx, 100*time.Millisecond) != nil {
+				t.Error("it did not come to that")
+				break
+			}
+		}
+		stop()
+		must(t, g.Wait())
+	}
+	count := func() int64 {
+		n, err := s.Vectors.Count(t.Context(), collection, vector.Condition{})
+		must(t, err)
+		return n
+	}
+	project(func() bool { return count() == documents })
+	_, err = s.memory.Beside(t.Context(), "dead", memory.PoisonFunc(nil))
+	must(t, errors.Join(err, s.memory.Switch(t.Context(), "dead")))
+	if n := count(); n != 0 || documents == 0 {
+		t.Fatalf("%d documents after the switch, of %d", n, documents)
+	}
+	project(func() bool {
+		left, err := s.memory.Leftovers(t.Context())
+		must(t, err)
+		return len(left) == 0
+	})
+	if n := count(); n != documents {
+		t.Errorf("%d documents of %d", n, documents)
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *Services) RebuildMemory(ctx context.Context) (Rebuild, error) {
 	if err := s.openMemory(ctx); err != nil {
 		return Rebuild{}, err
 	}
-	m, err := memoryrebuild.New(memoryrebuild.Config{}, memoryrebuild.Settings{Logger: s.Log, Log: s.Bus, Memory: s.memory.Memory})
+	m, err := s.memoryRebuild()
 	if err != nil {
 		return Rebuild{}, err
 	}
@@ -71,6 +71,10 @@ func (s *Services) RebuildMemory(ctx context.Context) (Rebuild, error) {
 		p := m.Progress()
 		return RebuildProgress{Records: p.Records, Total: p.Total, Events: p.Events, Dead: p.Dead}
 	}}, nil
+}
+
+func (s *Services) memoryRebuild() (*memoryrebuild.Memory, error) {
+	return memoryrebuild.New(memoryrebuild.Config{}, memoryrebuild.Settings{Logger: s.Log, Log: s.Bus, Memory: s.memory.Memory})
 }
 
 // alone is a rebuild that waits for another one to end, but not for long.

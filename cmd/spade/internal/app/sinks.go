@@ -34,9 +34,12 @@ func (s *Services) StartSinks(ctx context.Context) error {
 	return nil
 }
 
-// projectMemory projects the log into the memory, which must be open, until ctx ends.
+// projectMemory projects the log into the memory, which must be open, until ctx ends, and rebuilds it where a rebuild was killed.
 func (s *Services) projectMemory(ctx context.Context) error {
-	return ended(ctx, "memory", s.Bus.Consume(ctx, s.memory.Group(), memory.Topics(), nil, s.memory.Handler()))
+	err := s.mending(ctx, "memory", s.mendMemory, func(ctx context.Context) error {
+		return s.Bus.Consume(ctx, s.memory.Group(), memory.Topics(), nil, s.memory.Handler())
+	})
+	return ended(ctx, "memory", err)
 }
 
 // projectWarehouse projects the log into the warehouse until ctx ends.
