@@ -109,7 +109,9 @@ func (s *spent) add(b *testing.B, fn func()) {
 }
 
 // rate is steps a second.
-func (s *spent) rate(b *testing.B) float64 { return float64(benchSteps*benchRollouts*b.N) / s.clock.Seconds() }
+func (s *spent) rate(b *testing.B) float64 {
+	return float64(benchSteps*benchRollouts*b.N) / s.clock.Seconds()
+}
 
 func (s *spent) perCPU(b *testing.B) float64 { return float64(benchSteps*benchRollouts*b.N) / s.cpu }
 

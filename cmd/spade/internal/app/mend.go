@@ -27,9 +27,9 @@ func (s *Services) mending(ctx context.Context, what string, mend func(context.C
 			switch {
 			case watching.Err() != nil, errors.Is(err, ErrBusy): // another process is at it
 			case err != nil:
-				s.Log.Warn("a rebuild that did not end could not be repaired, trying again", "projection", what, "error", err)
+				s.Log.Warn("a rebuild of the "+what+" did not end and could not be repaired, trying again", "error", err)
 			case mended:
-				s.Log.Warn("a rebuild did not end; it was repaired", "projection", what)
+				s.Log.Warn("a rebuild of the " + what + " did not end; it was repaired, writers go on")
 			}
 		}
 	}()
