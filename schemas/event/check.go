@@ -89,8 +89,9 @@ func Check(ev Event) error {
 // facts are what a payload says of itself, as far as key and ids depend on it.
 type facts struct {
 	run, env, subject, group, topic, model []byte // parts of the payload
-	name, role, suite, task                []byte
-	iteration, slot, attempt, seedIndex    int64
+	name, arm, role, suite, task           []byte
+	iteration, slot, attempt               int64
+	seedIndex, repeat                      int64
 	from, to, version, ordinal             int64
 	partition, expected, repeats           int64
 	seeds                                  int64 // number of env seeds

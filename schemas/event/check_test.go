@@ -155,14 +155,24 @@ func TestAnUpdateLeadsToTheNextVersion(t *testing.T) {
 	}
 }
 
-// Where a payload holds the parts of an id it holds that id: whoever finds an environment by its place and whoever finds it
-// by its id find the same one.
+// Where a payload holds the parts of an id it holds that id: whoever finds an episode by its place and whoever finds it by
+// its id find the same one.
 func TestIDsFollowFromThePartsBesideThem(t *testing.T) {
 	w := newWorld()
 	run, pair := topics.RunKey(w.run), topics.EnvKey(w.run, w.env)
 	r, e, group := w.run[:], w.env[:], ids.DesignGroup(w.run, 0)
 	g := group[:]
 	batch, evaluation := ids.Batch(w.run, 0, "agent"), ids.Evaluation(w.run, 1, "s", "t", 0)
+	wholeArm, nextSeed := ids.Group(w.env, ids.ArmPlain, -1), ids.Group(w.env, ids.ArmPlain, 1)
+	completed := func(change func(*spadepb.RolloutCompleted)) Event {
+		m := w.completed()
+		change(m)
+		return mustEvent(t, pair, w.rollout, 0, m)
+	}
+	dropped := func(m *spadepb.RolloutDropped) Event {
+		m.RunId, m.EnvId, m.RolloutId = r, e, w.rollout[:]
+		return mustEvent(t, pair, w.rollout, 0, m)
+	}
 	env := func(m proto.Message) Event { return mustEvent(t, pair, w.env, 0, m) }
 	evaluated := func(change func(*spadepb.EvaluationCompleted)) Event {
 		m := &spadepb.EvaluationCompleted{RunId: r, EvaluationId: evaluation[:], PolicyVersion: 1, Suite: "s", TaskId: "t"}
@@ -184,6 +194,16 @@ func TestIDsFollowFromThePartsBesideThem(t *testing.T) {
 		"a rejection of another attempt":     {"env_id", env(&spadepb.EnvironmentRejected{RunId: r, EnvId: e, Attempt: 2})},
 		"a reward of another slot":           {"env_id", env(&spadepb.DesignerRewarded{RunId: r, EnvId: e, Slot: 1})},
 		"a reward in another group":          {"design_group", env(&spadepb.DesignerRewarded{RunId: r, EnvId: e, DesignGroup: r})},
+		"an episode of another arm":          {"rollout_id", completed(func(m *spadepb.RolloutCompleted) { m.Arm = ids.ArmHinted })},
+		"an episode of no arm":               {"rollout_id", completed(func(m *spadepb.RolloutCompleted) { m.Arm = "" })},
+		"an episode of another seed":         {"rollout_id", completed(func(m *spadepb.RolloutCompleted) { m.SeedIndex = 1 })},
+		"another repeat":                     {"rollout_id", completed(func(m *spadepb.RolloutCompleted) { m.Repeat = 1 })},
+		"an episode among those of a seed":   {"", completed(func(*spadepb.RolloutCompleted) {})},
+		"an episode among those of an arm":   {"", completed(func(m *spadepb.RolloutCompleted) { m.GroupId = wholeArm[:] })},
+		"an episode in no group":             {"", completed(func(m *spadepb.RolloutCompleted) { m.GroupId = nil })},
+		"an episode in another seed's group": {"group_id", completed(func(m *spadepb.RolloutCompleted) { m.GroupId = nextSeed[:] })},
+		"a dropped one":                      {"", dropped(&spadepb.RolloutDropped{Arm: ids.ArmPlain})},
+		"a dropped one of another seed":      {"rollout_id", dropped(&spadepb.RolloutDropped{Arm: ids.ArmPlain, SeedIndex: 1})},
 		"another role's batch":               {"batch_id", mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:], Role: "designer"})},
 		"a batch of another iteration":       {"batch_id", mustEvent(t, run, batch, 0, &spadepb.BatchBuilt{RunId: r, BatchId: batch[:], Role: "agent", Iteration: 1})},
 		"an evaluation":                      {"", evaluated(func(*spadepb.EvaluationCompleted) {})},
@@ -202,7 +222,7 @@ func TestIDsFollowFromThePartsBesideThem(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	honest := env(w.accepted())
+	honest := completed(func(*spadepb.RolloutCompleted) {})
 	if n := testing.AllocsPerRun(100, func() { _ = Check(honest) }); n != 0 {
 		t.Errorf("%v pieces of garbage", n)
 	}

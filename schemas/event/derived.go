@@ -11,7 +11,7 @@ import (
 // underived finds an id of the payload that is not the one that follows from the parts beside it. Only those are looked at
 // that every producer derives so, imports and draws from a fixed pool included, and whose parts all stand in the payload:
 // regrets name an environment by nothing but its id, an evaluation's nearest design is another run's as well, and a
-// document's id is that of its text, which is not hashed for each reader. An episode's id is compared by spade verify.
+// document's id is that of its text, which is not hashed for each reader.
 func (s *shape) underived(f *facts) (field string, want uuid.UUID) {
 	differs := func(id []byte, derived uuid.UUID) bool {
 		want = derived
@@ -31,6 +31,15 @@ func (s *shape) underived(f *facts) (field string, want uuid.UUID) {
 		if len(f.group) > 0 && differs(f.group, ids.DesignGroup(uuid.UUID(f.run), int(f.iteration))) {
 			return "design_group", want
 		}
+	case "RolloutCompleted", "RolloutDropped":
+		env, arm := uuid.UUID(f.env), string(f.arm)
+		if differs(f.subject, ids.Rollout(env, arm, int(f.seedIndex), int(f.repeat))) {
+			return "rollout_id", want
+		}
+		// The run's configuration says whether an arm's episodes are compared by env seed or all together.
+		if len(f.group) > 0 && differs(f.group, ids.Group(env, arm, int(f.seedIndex))) && !bytes.Equal(f.group, wholeArm(env, arm)) {
+			return "group_id", want
+		}
 	case "BatchBuilt":
 		if differs(f.subject, ids.Batch(uuid.UUID(f.run), int(f.iteration), string(f.role))) {
 			return "batch_id", want
@@ -42,4 +51,9 @@ func (s *shape) underived(f *facts) (field string, want uuid.UUID) {
 		}
 	}
 	return "", want
+}
+
+func wholeArm(env uuid.UUID, arm string) []byte {
+	id := ids.Group(env, arm, -1)
+	return id[:]
 }

@@ -68,12 +68,14 @@ const (
 	factSeeds
 	factGroup
 	factName
+	factArm
 	factRole
 	factSuite
 	factTask
 	factSlot
 	factAttempt
 	factSeedIndex
+	factRepeat
 	factVersion
 )
 
@@ -91,6 +93,8 @@ func (f *facts) id(as fact) *[]byte {
 		return &f.group
 	case factName:
 		return &f.name
+	case factArm:
+		return &f.arm
 	case factRole:
 		return &f.role
 	case factSuite:
@@ -124,6 +128,8 @@ func (f *facts) number(as fact, n int64) {
 		f.attempt = n
 	case factSeedIndex:
 		f.seedIndex = n
+	case factRepeat:
+		f.repeat = n
 	case factVersion:
 		f.version = n
 	}
@@ -293,6 +299,8 @@ func parts(message string) map[string]fact {
 		return map[string]fact{"model": factModel}
 	case "DesignRequested", "EnvironmentDesigned", "EnvironmentAccepted", "EnvironmentRejected", "DesignerRewarded":
 		return map[string]fact{"slot": factSlot, "attempt": factAttempt, "design_group": factGroup}
+	case "RolloutCompleted", "RolloutDropped":
+		return map[string]fact{"arm": factArm, "seed_index": factSeedIndex, "repeat": factRepeat, "group_id": factGroup}
 	case "BatchBuilt":
 		return map[string]fact{"role": factRole}
 	case "EvaluationCompleted":

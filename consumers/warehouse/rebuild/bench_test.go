@@ -74,7 +74,7 @@ func (m *maker) environment() {
 func (m *maker) rollout(env uuid.UUID, arm string, i int) {
 	id := ids.Rollout(env, arm, i, 0)
 	msg := &spadepb.RolloutCompleted{
-		RunId: m.run[:], EnvId: env[:], RolloutId: id[:], Arm: arm, Outcome: "failed", Model: "native", FinalObservation: "You are in the last room.",
+		RunId: m.run[:], EnvId: env[:], RolloutId: id[:], Arm: arm, SeedIndex: int32(i), Outcome: "failed", Model: "native", FinalObservation: "You are in the last room.",
 	}
 	for j := range 8 {
 		msg.Steps = append(msg.Steps, &spadepb.Step{
@@ -89,9 +89,11 @@ func (m *maker) rollout(env uuid.UUID, arm string, i int) {
 func (m *maker) small(n int) {
 	for range n {
 		env := ids.Env(m.run, m.number/64, m.number/8%8, 0)
-		id := uuid.NewSHA1(m.run, fmt.Append(nil, m.number))
+		id := ids.Rollout(env, ids.ArmPlain, m.number, 0)
+		m.add(env, id, &spadepb.RolloutDropped{
+			RunId: m.run[:], EnvId: env[:], RolloutId: id[:], Arm: ids.ArmPlain, SeedIndex: int32(m.number), Reason: "stale", Staleness: 2,
+		})
 		m.number++
-		m.add(env, id, &spadepb.RolloutDropped{RunId: m.run[:], EnvId: env[:], RolloutId: id[:], Reason: "stale", Staleness: 2})
 	}
 }
 
