@@ -1,13 +1,11 @@
 package embedded_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -203,114 +201,6 @@ func TestClientsThatRaceToStartShareOneSupervisor(t *testing.T) {
 }
 
 const clientCommand = "__test-client"
-
-// clientMain is a client of its own process: it joins a group, says so, and
-// waits to be killed.
-func clientMain(args []string) error {
-	ctx := context.Background()
-	l, err := embedded.Connect(ctx, embedded.Config{Dir: args[0], Linger: linger}, light)
-	if err != nil {
-		return err
-	}
-	e, err := l.Wait(ctx)
-	if err != nil {
-		return err
-	}
-	c, err := bus.New(e.Kafka, bus.Settings{Check: anything})
-	if err != nil {
-		return err
-	}
-	if err := c.EnsureTopics(ctx, topics.All(2)); err != nil {
-		return err
-	}
-	h := bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
-		fmt.Printf("pid %d supervisor %d\n", os.Getpid(), l.SupervisorPID())
-		return nopProcessor{}, nil
-	})
-	return c.Consume(ctx, "g", []string{topics.Runs}, nil, h)
-}
-
-type nopProcessor struct{}
-
-func (nopProcessor) Process(context.Context, bus.Batch) error { return nil }
-func (nopProcessor) Idle(context.Context) error               { return nil }
-func (nopProcessor) Revoked(context.Context) error            { return nil }
-func (nopProcessor) Lost()                                    {}
-
-// startClient runs clientMain in another process until it has its partition.
-func startClient(t *testing.T, cfg embedded.Config) (cmd *exec.Cmd, supervisorPID int) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd = exec.CommandContext(t.Context(), exe, clientCommand, cfg.Dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	if _, err := fmt.Sscanf(line, "pid %d supervisor %d", &pid, &supervisorPID); err != nil {
-		t.Fatalf("the client said %q", line)
-	}
-	return cmd, supervisorPID
-}
-
-func endClient(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	kill(t, cmd.Process.Pid)
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-}
-
-func TestAKilledClientFreesItsLease(t *testing.T) {
-	cfg := config(t)
-	cmd, supervisorPID := startClient(t, cfg)
-	endClient(t, cmd)
-	waitGone(t, supervisorPID)
-}
-
-// The killed client's partitions must not wait for its session to time out.
-func TestAKilledClientFreesItsPartitionsAtOnce(t *testing.T) {
-	cfg := config(t)
-	l := connect(t, cfg)
-	e := waitReady(t, l)
-	c := client(t, e)
-	cmd, _ := startClient(t, cfg)
-	endClient(t, cmd)
-	began := time.Now()
-	got := make(chan struct{}, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- c.Consume(ctx, "g", []string{topics.Runs}, nil, bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
-			got <- struct{}{}
-			return nopProcessor{}, nil
-		}))
-	}()
-	select {
-	case <-got:
-	case <-time.After(20 * time.Second):
-		t.Error("the partition is not assigned")
-	}
-	// Far from the session timeout, also on a slow machine.
-	if took := time.Since(began); took > e.Kafka.SessionTimeout/2 {
-		t.Errorf("the partition was free after %s", took)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
 
 func TestAKilledSupervisorIsReplaced(t *testing.T) {
 	cfg := config(t)
