@@ -32,14 +32,17 @@ embedded, with their data under ./.spade.`,
 	shared := map[string]bool{"data": true, "log.level": true, "log.format": true}
 	config.BindFlags(root.PersistentFlags(), func(f config.Field) bool { return shared[f.Key] })
 	root.PersistentFlags().StringVar(&c.file, "config", "", "YAML file of settings (default ./spade.yaml where it exists)")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return withNext(usage(err), fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newUp(c), newRun(c), newWorker(c), newCorpus(c), newEnv(c), newEvents(c), newSQL(c), newRuns(c), newShow(c), newDigest(c), newVerify(c), newDeadLetters(c), newRebuild(c),
 		newInstall(c), newDoctor(c), newConfig(c), newVersion(c), newCompletion(c),
 	)
 	return root
+}
+
+// flagError says of a mistake in the flags where they are listed.
+func flagError(cmd *cobra.Command, err error) error {
+	return withNext(usage(err), fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))
 }
 
 // exactArgs accepts as many arguments as names, which say what each is.

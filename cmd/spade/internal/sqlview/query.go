@@ -35,6 +35,8 @@ type Settings struct {
 	Columns  int // lines of a table are cut to it; 0 = not at all
 	// Limits are sent to the server with the statement. Nil sends none: the server has its own for the user.
 	Limits *sqlguard.Limits
+	// Params are the values of the statement's parameters, which it names as {name:Type}.
+	Params map[string]string
 }
 
 // Query runs one reading statement and writes its answer.
@@ -42,13 +44,7 @@ func Query(ctx context.Context, conn olap.Conn, sql string, set Settings) error 
 	if err := check(sql, set); err != nil {
 		return err
 	}
-	if set.Limits != nil {
-		settings := clickhouse.Settings{}
-		for name, value := range set.Limits.Settings() {
-			settings[name] = value
-		}
-		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-	}
+	ctx = set.context(ctx)
 	answer, err := conn.QueryFormat(ctx, serverFormat(set.Format), strings.TrimRight(strings.TrimSpace(sql), ";"))
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -58,6 +54,22 @@ func Query(ctx context.Context, conn olap.Conn, sql string, set Settings) error 
 		err = fmt.Errorf("query: %w", cerr)
 	}
 	return err
+}
+
+// context is ctx with what is sent beside the statement.
+func (s Settings) context(ctx context.Context) context.Context {
+	var options []clickhouse.QueryOption
+	if s.Limits != nil {
+		settings := clickhouse.Settings{}
+		for name, value := range s.Limits.Settings() {
+			settings[name] = value
+		}
+		options = append(options, clickhouse.WithSettings(settings))
+	}
+	if len(s.Params) > 0 {
+		options = append(options, clickhouse.WithParameters(s.Params))
+	}
+	return clickhouse.Context(ctx, options...)
 }
 
 func check(sql string, set Settings) error {
