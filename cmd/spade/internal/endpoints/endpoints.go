@@ -60,7 +60,7 @@ func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error)
 		Logger: set.Logger, Purpose: set.Purpose, Services: set.Services, Command: set.Command,
 	})
 	if err != nil {
-		return nil, err
+		return nil, orFolder(l, err)
 	}
 	return &Services{Lease: lease}, nil
 }
