@@ -101,9 +101,8 @@ program cannot read either is refused, with the reason, and makes the exit code 
   spade deadletters retry 3a265812 91ffd0c2
   spade deadletters retry --all --run demo`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
-				return withNext(usage(errors.New("spade deadletters retry: give the ids of dead letters, or --all")),
-					"spade deadletters list shows them")
+			if err := oneWay(all, args); err != nil {
+				return err
 			}
 			return c.withLog(cmd, func(ctx context.Context, _ place, log *bus.Client) error {
 				list, err := flags.read(ctx, log)
@@ -126,6 +125,19 @@ program cannot read either is refused, with the reason, and makes the exit code 
 	cmd.Flags().BoolVar(&options.Again, "again", false, "also what was appended again before")
 	cmd.Flags().BoolVar(&options.Force, "force", false, "also what this program cannot read, for consumers that can")
 	return cmd
+}
+
+// oneWay wants dead letters to be named in one way.
+func oneWay(all bool, ids []string) error {
+	switch {
+	case all && len(ids) > 0:
+		return withNext(usage(fmt.Errorf("spade deadletters retry: --all and the id %q exclude each other", ids[0])),
+			"give the ids of dead letters, or --all, which --run and --topic narrow")
+	case !all && len(ids) == 0:
+		return withNext(usage(errors.New("spade deadletters retry: give the ids of dead letters, or --all")),
+			"spade deadletters list shows them")
+	}
+	return nil
 }
 
 func (c *cli) printOutcomes(done []letters.Outcome, asJSON bool) error {

@@ -277,3 +277,12 @@ func TestHostileBytesAreEscaped(t *testing.T) {
 		t.Errorf("%v in %s", err, doc.String())
 	}
 }
+
+// TestARetryIsShownWithItsPartition: it need not lie in the partition of the record that it repeats.
+func TestARetryIsShownWithItsPartition(t *testing.T) {
+	var text bytes.Buffer
+	must(t, Write(&text, []Letter{{Record: Place{"spade.rollouts", 2, 7}, Retried: &Place{"spade.rollouts", 3, 1024}}}))
+	if !strings.Contains(text.String(), "as spade.rollouts/3 at 1024") {
+		t.Error(text.String())
+	}
+}

@@ -30,7 +30,7 @@ func (l Letter) short() string { return l.ID.String()[:8] }
 func (l Letter) retried() string {
 	switch {
 	case l.Retried != nil:
-		return fmt.Sprintf("at %d", l.Retried.Offset)
+		return "as " + l.Retried.String()
 	case l.RetryOf != nil:
 		return "failed again"
 	}
