@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
+	"github.com/seed256f7767/spade/cmd/spade/internal/runlist"
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/embedded"
 	"github.com/seed256f7767/spade/internal/olap"
@@ -38,16 +39,31 @@ func (c *cli) submit(ctx context.Context, l config.Loaded, asJSON bool) (err err
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return json.NewEncoder(c.out).Encode(map[string]any{"run_id": run.ID, "name": run.Name, "was_there": there})
-	}
-	verb := "opened"
+	status := runlist.Running
 	if there {
-		verb = "was there already:"
+		if status, err = runlist.Status(ctx, services.Bus, run.ID); err != nil {
+			return err
+		}
 	}
+	over := status != runlist.Running
+	if asJSON {
+		return json.NewEncoder(c.out).Encode(map[string]any{"run_id": run.ID, "name": run.Name, "was_there": there, "finished": over})
+	}
+	verb, next := submitted(there, over)
 	if _, err := fmt.Fprintf(c.out, "run %s %s (%s)\n", verb, run.Name, run.ID); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.err, "%s worker --help shows how to work on it\n", c.program())
+	_, err = fmt.Fprintf(c.err, next+"\n", c.program())
 	return err
+}
+
+// submitted says what became of a run, and what a person can do next with the program called %s.
+func submitted(there, over bool) (verb, next string) {
+	switch {
+	case over:
+		return "is finished already:", "nothing is left to work on; %s run with the same settings prints its summary, another --name begins another run"
+	case there:
+		return "was there already:", "%s worker --help shows how to work on it"
+	}
+	return "opened", "%s worker --help shows how to work on it"
 }

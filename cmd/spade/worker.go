@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,11 @@ func newWorker(c *cli) *cobra.Command {
 each may join and leave while a run goes on; its digest stays that of a run in one process. A run is opened
 with spade run --submit, or by spade run, which plays all roles itself and takes others' help.
 
-A worker works on every run that is not finished, as they come, or with --run on one, and ends with it.`
+A worker works on every run that is not finished, as they come, or with --run on one, and ends with it; memory
+and warehouse workers fill one store for all runs and have no --run. A run needs at least one trainer,
+designer, rollout, scorer and memory worker; without a warehouse worker it goes on, unseen by SQL.
+
+A worker logs from level info on, unless --log-level or log.level says otherwise.`
 	cmd.Example = `  spade run --submit --name big --iterations 100 --corpus examples/corpus
   spade worker trainer &
   spade worker designer &
@@ -63,18 +68,19 @@ that was stalled and wakes up can do no harm: the first record of an event count
 
 func newRole(c *cli, role app.Role) *cobra.Command {
 	var run string
-	var concurrency int
+	var concurrency atOnce
 	short, long := about(role)
 	cmd := &cobra.Command{
-		Use: string(role), Short: short, Long: long, Args: exactArgs(),
-		Example: fmt.Sprintf("  spade worker %[1]s\n  spade worker %[1]s --run big", role),
+		Use: string(role), Short: short, Args: exactArgs(),
+		Long:    long + "\n\nIt logs from level info on, unless --log-level or log.level says otherwise.",
+		Example: fmt.Sprintf("  spade worker %s", role),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, _, err := c.load(cmd)
 			if err != nil {
 				return err
 			}
 			if concurrency != 0 {
-				l.Workers = concurrency
+				l.Workers = int(concurrency)
 			}
 			return c.work(cmd.Context(), l, role, run)
 		},
@@ -82,13 +88,36 @@ func newRole(c *cli, role app.Role) *cobra.Command {
 	config.BindFlags(cmd.Flags(), func(f config.Field) bool { return isRoleSetting(role, f) })
 	if role != app.RoleMemory && role != app.RoleWarehouse {
 		cmd.Flags().StringVar(&run, "run", "", "name or id of the only run to work on; it may be opened later")
+		cmd.Example += fmt.Sprintf("\n  spade worker %s --run big", role)
 	}
 	switch role {
 	case app.RoleDesigner, app.RoleRollout, app.RoleTrainer:
-		cmd.Flags().IntVar(&concurrency, "concurrency", 0, "environments worked on at once; 0 = one a core")
+		cmd.Flags().Var(&concurrency, "concurrency", "environments worked on at once; 0 = one a core")
 		cmd.Example += fmt.Sprintf("\n  spade worker %s --concurrency 16", role)
 	}
 	return cmd
+}
+
+// maxAtOnce is the most environments that a process works on at once, as of the setting workers.
+const maxAtOnce = 1024
+
+// atOnce is the flag --concurrency. It has the bounds of the setting that it takes the place of.
+type atOnce int
+
+// String is the flag's text.
+func (n *atOnce) String() string { return strconv.Itoa(int(*n)) }
+
+// Type is what help shows after the flag's name.
+func (n *atOnce) Type() string { return "int" }
+
+// Set takes the flag's text.
+func (n *atOnce) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil || v < 0 || v > maxAtOnce {
+		return fmt.Errorf("%q is not a whole number from 0 to %d", text, maxAtOnce)
+	}
+	*n = atOnce(v)
+	return nil
 }
 
 // isRoleSetting reports whether a setting has a flag on the command of a role.
