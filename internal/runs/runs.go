@@ -41,8 +41,10 @@ type Spec struct {
 	Seed      uint64
 	Config    *spadepb.SemanticConfig
 	Documents []uuid.UUID
-	Kind      string               // empty: KindTrain
-	Pool      []*spadepb.PoolEntry // kind "pool": what is imported, sorted by name
+	// Unnamed says that nobody named the documents: they are what the log holds, and a run that is there keeps those it pinned.
+	Unnamed bool
+	Kind    string               // empty: KindTrain
+	Pool    []*spadepb.PoolEntry // kind "pool": what is imported, sorted by name
 }
 
 // The kinds of runs that a user can ask for. One of KindPool only imports environments.

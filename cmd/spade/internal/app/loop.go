@@ -101,7 +101,7 @@ func (s *Services) launch(ctx context.Context, l config.Loaded) (*brain, error) 
 func (s *Services) spec(l config.Loaded, b *brain, documents []uuid.UUID, suites []string, fixed FixedPool) runs.Spec {
 	name, version := b.Name()
 	return runs.Spec{
-		Name: l.Run.Name, Seed: l.Run.Seed, Documents: documents,
+		Name: l.Run.Name, Seed: l.Run.Seed, Documents: documents, Unnamed: len(l.Corpus) == 0,
 		Config: l.Semantic(config.Resolved{
 			EmbeddingModel: s.Embedder.Model(), EmbeddingDim: s.Embedder.Dim(),
 			Plugin: name, PluginVersion: version, Suites: suites, Pool: fixed.Pin,
