@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -24,18 +25,14 @@ type Document struct {
 // Documents returns the documents of these ids, in their order, waiting until
 // the projection holds them all.
 func (m *Memory) Documents(ctx context.Context, wanted []uuid.UUID) ([]Document, error) {
-	points := make([]uuid.UUID, len(wanted))
-	for i, id := range wanted {
-		points[i] = documentPoint(id)
-	}
+	points := documentPoints(wanted)
 	var hits []vector.Hit
-	err := m.wait(ctx, func() (bool, error) {
-		var err error
-		hits, err = m.set.Store.Get(ctx, m.documents.Name, points...)
-		return len(hits) == len(points), err
-	})
+	err := m.whole(ctx, m.readDocuments, int64(len(points)), func(name string) (_ int64, err error) {
+		hits, err = m.set.Store.Get(ctx, name, points...)
+		return int64(len(hits)), err
+	}, func(string) error { return nil })
 	if err != nil {
-		return nil, fmt.Errorf("documents: %d of %d are there: %w", len(hits), len(wanted), err)
+		return nil, err
 	}
 	out := make([]Document, len(hits))
 	for i, h := range hits {
@@ -47,39 +44,61 @@ func (m *Memory) Documents(ctx context.Context, wanted []uuid.UUID) ([]Document,
 	return out, nil
 }
 
-// WaitDocuments waits until the projection holds all of these documents: what is
-// nearest among them must not depend on how far it has come.
-func (m *Memory) WaitDocuments(ctx context.Context, wanted []uuid.UUID) error {
-	missing := make([]uuid.UUID, len(wanted))
-	for i, id := range wanted {
-		missing[i] = documentPoint(id)
+func documentPoints(documents []uuid.UUID) []uuid.UUID {
+	points := make([]uuid.UUID, len(documents))
+	for i, id := range documents {
+		points[i] = documentPoint(id)
 	}
-	err := m.wait(ctx, func() (bool, error) {
-		there, err := m.set.Store.Exists(ctx, m.documents.Name, missing...)
-		missing = slices.DeleteFunc(missing, func(id uuid.UUID) bool { return there[id] })
-		return len(missing) == 0, err
-	})
-	if err != nil {
-		return fmt.Errorf("documents: %d of %d are missing: %w", len(missing), len(wanted), err)
-	}
-	return nil
+	return points
 }
 
-// maxAllowed is how many ids a search names; a longer list is judged here.
-const maxAllowed = 256
+// Corpus is the documents that searches may find: those that a run pinned. It remembers which collection was seen to hold them all, and
+// may be used concurrently.
+type Corpus struct {
+	m      *Memory
+	points []uuid.UUID
 
-// NearDocuments returns at most n documents of allowed, most similar to text
-// first, ties by point id. Withdrawn ones are left out.
-func (m *Memory) NearDocuments(ctx context.Context, text string, allowed []uuid.UUID, n int) ([]Document, error) {
-	q, err := m.embed(ctx, text, embedding.Document)
+	mu      sync.Mutex // one asks and the others wait
+	name    string
+	missing []uuid.UUID // of the collection of that name
+}
+
+// Corpus makes one of documents.
+func (m *Memory) Corpus(documents []uuid.UUID) *Corpus {
+	return &Corpus{m: m, points: documentPoints(documents)}
+}
+
+// present counts the documents that a collection holds: once it has been seen to hold one, it is not asked for that one again.
+func (c *Corpus) present(ctx context.Context, name string) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.name != name {
+		c.name, c.missing = name, slices.Clone(c.points)
+	}
+	if len(c.missing) > 0 {
+		there, err := c.m.set.Store.Exists(ctx, name, c.missing...)
+		if err != nil {
+			return 0, err
+		}
+		c.missing = slices.DeleteFunc(c.missing, func(id uuid.UUID) bool { return there[id] })
+	}
+	return int64(len(c.points) - len(c.missing)), nil
+}
+
+// Near returns at most n documents, most similar to text first, ties by point id, once the projection holds them all: what is nearest
+// must not depend on how far it has come. Withdrawn ones are left out.
+func (c *Corpus) Near(ctx context.Context, text string, n int) ([]Document, error) {
+	q, err := c.m.embed(ctx, text, embedding.Document)
 	if err != nil {
 		return nil, err
 	}
-	points := make([]uuid.UUID, len(allowed))
-	for i, id := range allowed {
-		points[i] = documentPoint(id)
-	}
-	hits, err := m.nearPoints(ctx, q, points, n)
+	var hits []vector.Hit
+	err = c.m.whole(ctx, c.m.readDocuments, int64(len(c.points)), func(name string) (int64, error) {
+		return c.present(ctx, name)
+	}, func(name string) (err error) {
+		hits, err = c.m.nearPoints(ctx, name, q, c.points, n)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +111,16 @@ func (m *Memory) NearDocuments(ctx context.Context, text string, allowed []uuid.
 	return out, nil
 }
 
+// maxAllowed is how many ids a search names; a longer list is judged here.
+const maxAllowed = 256
+
 // nearPoints names the allowed points in the search when they are few. When
 // they are many, the nearest of all are asked for, twice as many each time, until
 // n of them are allowed: every search is exact, so the result is the same.
-func (m *Memory) nearPoints(ctx context.Context, q []float32, allowed []uuid.UUID, n int) ([]vector.Hit, error) {
+func (m *Memory) nearPoints(ctx context.Context, collection string, q []float32, allowed []uuid.UUID, n int) ([]vector.Hit, error) {
 	usable := vector.Equal(keyWithdrawn, false)
 	search := func(where vector.Condition, k int) ([]vector.Hit, error) {
-		return m.set.Store.Search(ctx, m.documents.Name, q, where, k)
+		return m.set.Store.Search(ctx, collection, q, where, k)
 	}
 	if len(allowed) <= maxAllowed {
 		return search(vector.All(usable, vector.HasID(allowed...)), n)

@@ -45,6 +45,8 @@ type Store interface {
 	// them, which Switch puts in their place and Sweep, which deletes what is not live, spares from then on.
 	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
 	FindLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
+	// Behind is the collection that is live now.
+	Behind(ctx context.Context, c vector.Collection) (name string, err error)
 	EnsureBeside(ctx context.Context, suffix string, all ...vector.Collection) ([]vector.Ensured, error)
 	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
 	Leftovers(ctx context.Context, all ...vector.Collection) ([]string, error)
@@ -76,6 +78,9 @@ type Memory struct {
 	set          Settings
 	environments vector.Ensured
 	documents    vector.Ensured
+
+	// Where reads look; see whole.
+	readEnvironments, readDocuments *live
 }
 
 // New makes a memory; Open connects it.
@@ -89,7 +94,10 @@ func New(set Settings) (*Memory, error) {
 	if set.Logger == nil {
 		set.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Memory{set: set}, nil
+	m := &Memory{set: set}
+	of := m.collections()
+	m.readEnvironments, m.readDocuments = &live{of: of[0]}, &live{of: of[1]}
+	return m, nil
 }
 
 // Payload keys that filters use.

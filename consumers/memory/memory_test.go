@@ -205,10 +205,13 @@ func TestEndToEnd(t *testing.T) {
 			if _, err := m.Documents(ctx, docs); err != nil {
 				return err
 			}
-			return m.wait(ctx, func() (bool, error) {
+			for {
 				got, err := m.Documents(ctx, docs[2:])
-				return err == nil && got[0].Withdrawn, err
-			})
+				if err != nil || got[0].Withdrawn {
+					return err
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
 		}
 	}
 	consume(m, whole(m))
@@ -217,29 +220,29 @@ func TestEndToEnd(t *testing.T) {
 		before Before
 		want   int64
 	}{{Before{}, 0}, {Before{Iteration: 1}, 2}, {Before{Iteration: 1, Slot: 1}, 3}, {Before{Iteration: 1, Slot: 3}, 4}, {Before{Iteration: 9}, 7}} {
-		if n, err := m.Count(ctx, scope, e.before); err != nil || n != e.want {
-			t.Errorf("before %v: %d, %v, want %d", e.before, n, err, e.want)
+		if n := remembered(t, m, scope, e.before); n != e.want {
+			t.Errorf("before %v: %d, want %d", e.before, n, e.want)
 		}
 	}
-	near, err := m.Near(ctx, scope, 0, Before{Iteration: 2}, source(5), true, 2)
+	near, err := m.Near(ctx, Seen{scope, Before{Iteration: 2}, 4}, 0, source(5), true, 2)
 	if err != nil || len(near) != 2 || near[0].EnvID != s.env(1, 2) || near[0].Similarity != 1 || near[0].Title != "two" {
 		t.Errorf("%v, %v", near, err)
 	}
-	if near, err = m.Near(ctx, scope, 2, Before{Iteration: 9}, source(5), true, 9); err != nil || len(near) != 3 {
+	if near, err = m.Near(ctx, Seen{scope, Before{Iteration: 9}, 7}, 2, source(5), true, 9); err != nil || len(near) != 3 {
 		t.Errorf("since 2: %v, %v", near, err)
 	}
-	if near, err = m.Near(ctx, []uuid.UUID{ids.Run("other")}, 0, Before{Iteration: 9}, source(5), true, 9); err != nil || len(near) != 0 {
+	if near, err = m.Near(ctx, Seen{[]uuid.UUID{ids.Run("other")}, Before{Iteration: 9}, 0}, 0, source(5), true, 9); err != nil || len(near) != 0 {
 		t.Errorf("another run's: %v, %v", near, err)
 	}
-	near, err = m.Near(ctx, scope, 0, Before{Iteration: 9}, "Which word5 is a thing25?", false, 1)
+	near, err = m.Near(ctx, Seen{scope, Before{Iteration: 9}, 7}, 0, "Which word5 is a thing25?", false, 1)
 	if err != nil || len(near) != 1 || near[0].EnvID != s.env(1, 2) {
 		t.Errorf("prose: %v, %v", near, err)
 	}
-	found, err := m.NearDocuments(ctx, "a bridge on cables", docs, 5)
+	found, err := m.Corpus(docs).Near(ctx, "a bridge on cables", 5)
 	if err != nil || len(found) != 2 || found[0].ID != docs[0] || found[1].ID != docs[1] {
 		t.Errorf("%v, %v", found, err)
 	}
-	if found, err = m.NearDocuments(ctx, "a bridge on cables", docs[1:2], 5); err != nil || len(found) != 1 || found[0].ID != docs[1] {
+	if found, err = m.Corpus(docs[1:2]).Near(ctx, "a bridge on cables", 5); err != nil || len(found) != 1 || found[0].ID != docs[1] {
 		t.Errorf("among one: %v, %v", found, err)
 	}
 	// A lost store is projected again from the first record, and comes out equal.
@@ -272,4 +275,14 @@ func points(t testing.TB, m *Memory) map[uuid.UUID]vector.Hit {
 		}
 	}
 	return out
+}
+
+// remembered counts the environments of a scope before the bound that the projection has come to.
+func remembered(t *testing.T, m *Memory, scope []uuid.UUID, before Before) int64 {
+	t.Helper()
+	n, err := m.set.Store.Count(t.Context(), m.environments.Name, within(scope, 0, before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

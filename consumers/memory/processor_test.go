@@ -115,7 +115,7 @@ func TestTheFirstRecordWins(t *testing.T) {
 	s.designed(0, 0, source(2))
 	s.accepted(0, 0, "second")
 	feed(t, r, m, l, byTopic(s.all), false)
-	near, err := m.Near(t.Context(), []uuid.UUID{s.run}, 0, Before{Iteration: 1}, source(1), true, 5)
+	near, err := m.Near(t.Context(), Seen{[]uuid.UUID{s.run}, Before{Iteration: 1}, 1}, 0, source(1), true, 5)
 	if err != nil || len(near) != 1 || near[0].Title != "first" || near[0].Similarity != 1 {
 		t.Errorf("%v, %v", near, err)
 	}
@@ -156,8 +156,8 @@ func TestWhatCannotBeProjectedIsKeptAside(t *testing.T) {
 	if len(bad.reasons) != 3 || !orphaned || l[topics.Environments] != 5 {
 		t.Errorf("%q, committed %v", bad.reasons, l)
 	}
-	if n, err := m.Count(t.Context(), []uuid.UUID{s.run}, Before{Iteration: 9}); err != nil || n != 1 {
-		t.Errorf("%d, %v", n, err)
+	if n := remembered(t, m, []uuid.UUID{s.run}, Before{Iteration: 9}); n != 1 {
+		t.Errorf("%d are remembered", n)
 	}
 }
 
@@ -353,10 +353,7 @@ func TestNearDocumentsAmongMany(t *testing.T) {
 		}
 	}
 	feed(t, rand.New(rand.NewPCG(1, 1)), m, ledger{}, byTopic(s.all), false)
-	if err := m.WaitDocuments(t.Context(), allowed); err != nil {
-		t.Fatal(err)
-	}
-	got, err := m.NearDocuments(t.Context(), "subject33 words", allowed, 4)
+	got, err := m.Corpus(allowed).Near(t.Context(), "subject33 words", 4)
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -386,7 +383,7 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 	if _, err := m.Documents(ctx, []uuid.UUID{uuid.New()}); err == nil {
 		t.Error("a document that is not there was found")
 	}
-	if err := m.WaitDocuments(ctx, []uuid.UUID{uuid.New()}); !errors.Is(err, context.Canceled) {
+	if _, err := m.Corpus([]uuid.UUID{uuid.New()}).Near(ctx, "x", 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("a document that is not there was waited for: %v", err)
 	}
 	if _, _, _, err := m.Nearest(ctx, nil, 1, 1, "x"); err == nil {

@@ -14,7 +14,7 @@ func (m *Memory) Beside(ctx context.Context, suffix string, poison Poison) (*Mem
 	if err != nil {
 		return nil, err
 	}
-	out := &Memory{set: m.set, environments: all[0], documents: all[1]}
+	out := &Memory{set: m.set, environments: all[0], documents: all[1], readEnvironments: m.readEnvironments, readDocuments: m.readDocuments}
 	out.set.Poison = poison
 	return out, nil
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -27,18 +26,17 @@ type Neighbour struct {
 	Iteration  int
 }
 
-// Count is the number of environments of the scope, a run and its ancestors,
-// that are remembered before the bound.
-func (m *Memory) Count(ctx context.Context, scope []uuid.UUID, before Before) (int64, error) {
-	return m.set.Store.Count(ctx, m.environments.Name, within(scope, 0, before))
+// Seen is what a search sees: environments of a run and its ancestors before the bound, of which the log has as many as Remembered. A
+// search waits until the memory holds them all, so that what it finds does not depend on how far the projection has come.
+type Seen struct {
+	Scope      []uuid.UUID
+	Before     Before
+	Remembered int64
 }
 
-// Near returns at most n environments of the scope before the bound, and not
-// before iteration since, most similar to text first, ties by point id. code
-// says that text is a source and not prose.
-func (m *Memory) Near(
-	ctx context.Context, scope []uuid.UUID, since int32, before Before, text string, code bool, n int,
-) ([]Neighbour, error) {
+// Near returns at most n environments of those seen, and not before iteration since, most similar to text first, ties by point id.
+// code says that text is a source and not prose.
+func (m *Memory) Near(ctx context.Context, seen Seen, since int32, text string, code bool, n int) ([]Neighbour, error) {
 	kind := embedding.CodeQuery
 	if code {
 		kind = embedding.Code
@@ -47,9 +45,15 @@ func (m *Memory) Near(
 	if err != nil {
 		return nil, err
 	}
-	hits, err := m.set.Store.Search(ctx, m.environments.Name, q, within(scope, since, before), n)
+	var hits []vector.Hit
+	err = m.whole(ctx, m.readEnvironments, seen.Remembered, func(name string) (int64, error) {
+		return m.set.Store.Count(ctx, name, within(seen.Scope, 0, seen.Before))
+	}, func(name string) (err error) {
+		hits, err = m.set.Store.Search(ctx, name, q, within(seen.Scope, since, seen.Before), n)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("remembered environments: %w", err)
 	}
 	out := make([]Neighbour, len(hits))
 	for i, h := range hits {
@@ -66,15 +70,7 @@ func (m *Memory) Near(
 func (m *Memory) Nearest(ctx context.Context, scope []uuid.UUID, iteration int32, remembered int64, code string) (
 	env uuid.UUID, similarity float64, ok bool, err error,
 ) {
-	before := Before{Iteration: iteration}
-	err = m.wait(ctx, func() (bool, error) {
-		n, err := m.Count(ctx, scope, before)
-		return n >= remembered, err
-	})
-	if err != nil {
-		return uuid.Nil, 0, false, fmt.Errorf("wait for %d remembered environments: %w", remembered, err)
-	}
-	near, err := m.Near(ctx, scope, 0, before, code, true, 1)
+	near, err := m.Near(ctx, Seen{scope, Before{Iteration: iteration}, remembered}, 0, code, true, 1)
 	if err != nil || len(near) == 0 {
 		return uuid.Nil, 0, false, err
 	}
@@ -122,21 +118,4 @@ func (m *Memory) embed(ctx context.Context, text string, kind embedding.Kind) ([
 		return nil, fmt.Errorf("embed a query: %w", err)
 	}
 	return vectors[0], nil
-}
-
-// wait looks again, ever more slowly, until done or the context ends: the
-// projection catches up in its own time.
-func (m *Memory) wait(ctx context.Context, done func() (bool, error)) error {
-	const first, longest = 2 * time.Millisecond, 200 * time.Millisecond
-	for pause := first; ; pause = min(2*pause, longest) {
-		ok, err := done()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

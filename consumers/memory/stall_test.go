@@ -205,10 +205,10 @@ func TestARefusedTextIsKeptAside(t *testing.T) {
 			}
 		}
 		scope := []uuid.UUID{s.run}
-		if n, err := m.Count(t.Context(), scope, Before{Iteration: 1}); err != nil || n != 3 {
-			t.Errorf("keep %v: %d remembered, %v", keep, n, err)
+		if n := remembered(t, m, scope, Before{Iteration: 1}); n != 3 {
+			t.Errorf("keep %v: %d remembered", keep, n)
 		}
-		near, err := m.Near(t.Context(), scope, 0, Before{Iteration: 1}, source(3), true, 1)
+		near, err := m.Near(t.Context(), Seen{scope, Before{Iteration: 1}, 3}, 0, source(3), true, 1)
 		if err != nil || len(near) != 1 || near[0].EnvID != s.env(0, 2) {
 			t.Errorf("keep %v: %v, %v", keep, near, err)
 		}

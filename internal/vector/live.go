@@ -60,6 +60,19 @@ func (c *Client) FindLive(ctx context.Context, all ...Collection) ([]Ensured, er
 	return out, nil
 }
 
+// Behind is the collection that the alias stands for now. Where there is none the error is ErrNotFound.
+func (c *Client) Behind(ctx context.Context, want Collection) (name string, err error) {
+	live, _, err := c.layout(ctx)
+	if err != nil {
+		return "", err
+	}
+	if name = live[want.Live()]; name == "" {
+		return "", fmt.Errorf("collection %s: %w", want.Live(), ErrNotFound)
+	}
+	c.remember(name, want.Dim)
+	return name, nil
+}
+
 // EnsureBeside makes an empty collection beside each of these, with the generation of the one that is live, whose place it is to
 // take. suffix tells it apart from others.
 func (c *Client) EnsureBeside(ctx context.Context, suffix string, all ...Collection) ([]Ensured, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -24,8 +23,8 @@ type Document struct {
 type Documents interface {
 	// Documents returns the documents of those ids, in their order, waiting until the projection holds them.
 	Documents(ctx context.Context, ids []uuid.UUID) ([]Document, error)
-	// Near returns at most n documents of allowed, most similar to text first, ties by id.
-	Near(ctx context.Context, text string, allowed []uuid.UUID, n int) ([]Document, error)
+	// Near returns at most n of the run's documents, most similar to text first, ties by id.
+	Near(ctx context.Context, text string, n int) ([]Document, error)
 }
 
 // Neighbour is an environment of the memory near to something.
@@ -42,13 +41,19 @@ type Before struct {
 	Iteration, Slot int32
 }
 
+// Seen is what a search sees: environments of a run and its ancestors before the bound, of which the log has as many as Remembered.
+type Seen struct {
+	Scope      []uuid.UUID
+	Before     Before
+	Remembered int64
+}
+
 // Memory is the projection of accepted environments. It may be called concurrently.
 type Memory interface {
-	// Count is the number of environments of scope, before the bound, that the projection holds.
-	Count(ctx context.Context, scope []uuid.UUID, before Before) (int64, error)
-	// Near returns at most n environments of scope before the bound, and not before iteration since, most similar to
-	// text first, ties by id. code says that text is a source and not prose.
-	Near(ctx context.Context, scope []uuid.UUID, since int32, before Before, text string, code bool, n int) ([]Neighbour, error)
+	// Near returns at most n environments of those seen, and not before iteration since, most similar to text first, ties by
+	// id, once it holds them all: what a designer recalls must not depend on how far a consumer has come. code says that text
+	// is a source and not prose.
+	Near(ctx context.Context, seen Seen, since int32, text string, code bool, n int) ([]Neighbour, error)
 }
 
 // grounds is what a prompt is built from.
@@ -63,14 +68,11 @@ type grounds struct {
 // documents of the first one.
 func (d *Designer) ground(ctx context.Context, req *spadepb.DesignRequested, key seed.Key) (grounds, error) {
 	var g grounds
-	if err := d.waitForMemory(ctx, req.GetMemoryVersion(), Before{Iteration: req.GetIteration()}); err != nil {
-		return g, err
-	}
 	key.Attempt = 0
 	if err := d.sampleDocuments(ctx, key, &g); err != nil {
 		return g, fmt.Errorf("sample documents: %w", err)
 	}
-	if err := d.recall(ctx, req.GetIteration(), &g); err != nil {
+	if err := d.recall(ctx, Seen{d.Run.Scope, Before{Iteration: req.GetIteration()}, req.GetMemoryVersion()}, &g); err != nil {
 		return g, fmt.Errorf("recall environments: %w", err)
 	}
 	return g, nil
@@ -90,7 +92,7 @@ func (d *Designer) sampleDocuments(ctx context.Context, key seed.Key, g *grounds
 	}
 	g.documents = found
 	if n > 1 {
-		near, err := d.Documents.Near(ctx, found[0].Text, d.Run.Documents, n)
+		near, err := d.Documents.Near(ctx, found[0].Text, n)
 		if err != nil {
 			return err
 		}
@@ -109,7 +111,7 @@ func (d *Designer) sampleDocuments(ctx context.Context, key seed.Key, g *grounds
 }
 
 // recall finds what was built before near to the sampled documents.
-func (d *Designer) recall(ctx context.Context, iteration int32, g *grounds) error {
+func (d *Designer) recall(ctx context.Context, seen Seen, g *grounds) error {
 	n := int(d.Run.Config.GetRecalledPerDesign())
 	if n == 0 || d.Run.Ablated("memory") {
 		return nil
@@ -119,7 +121,7 @@ func (d *Designer) recall(ctx context.Context, iteration int32, g *grounds) erro
 		text.WriteString(doc.Text)
 		text.WriteByte('\n')
 	}
-	near, err := d.Memory.Near(ctx, d.Run.Scope, 0, Before{Iteration: iteration}, text.String(), false, n)
+	near, err := d.Memory.Near(ctx, seen, 0, text.String(), false, n)
 	if err != nil {
 		return err
 	}
@@ -133,24 +135,4 @@ func neighbourMessages(near []Neighbour) []*spadepb.Neighbour {
 		out = append(out, &spadepb.Neighbour{EnvId: n.EnvID[:], Rank: int32(i), Similarity: n.Similarity})
 	}
 	return out
-}
-
-// waitForMemory waits until the projection holds as many environments before the bound as the log does: what a designer
-// recalls must not depend on how far a consumer has come.
-func (d *Designer) waitForMemory(ctx context.Context, want int64, before Before) error {
-	const first, longest = 2 * time.Millisecond, 200 * time.Millisecond
-	for pause := first; ; pause = min(2*pause, longest) {
-		have, err := d.Memory.Count(ctx, d.Run.Scope, before)
-		if err != nil {
-			return fmt.Errorf("count remembered environments: %w", err)
-		}
-		if have >= want {
-			return nil
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return fmt.Errorf("memory holds %d of %d environments: %w", have, want, context.Cause(ctx))
-		}
-	}
 }

@@ -102,10 +102,8 @@ func (d *Designer) compare(ctx context.Context, designed *spadepb.EnvironmentDes
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := d.waitForMemory(ctx, designed.GetMemoryVersion()+accepted, before); err != nil {
-		return nil, 0, err
-	}
-	near, err := d.Memory.Near(ctx, d.Run.Scope, 0, before, designed.GetCode(), true, nearestKept)
+	seen := Seen{d.Run.Scope, before, designed.GetMemoryVersion() + accepted}
+	near, err := d.Memory.Near(ctx, seen, 0, designed.GetCode(), true, nearestKept)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,8 +121,8 @@ func (d *Designer) kindShare(ctx context.Context, designed *spadepb.EnvironmentD
 	}
 	iterations := (window + int(config.GetDesigns()) - 1) / int(config.GetDesigns())
 	since := designed.GetIteration() - int32(iterations)
-	before := Before{Iteration: designed.GetIteration()}
-	recent, err := d.Memory.Near(ctx, d.Run.Scope, max(0, since), before, designed.GetCode(), true, window)
+	seen := Seen{d.Run.Scope, Before{Iteration: designed.GetIteration()}, designed.GetMemoryVersion()}
+	recent, err := d.Memory.Near(ctx, seen, max(0, since), designed.GetCode(), true, window)
 	if err != nil || len(recent) == 0 {
 		return 0, err
 	}

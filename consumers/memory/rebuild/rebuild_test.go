@@ -199,7 +199,7 @@ func TestRebuildOfTheMemory(t *testing.T) {
 	m.append(m.documents(40)...)
 	m.accept(0, 20)
 	m.nearest(m.live, 1, 20)
-	if err := m.live.WaitDocuments(t.Context(), []uuid.UUID{ids.Document([]byte("document 39"))}); err != nil {
+	if _, err := m.live.Documents(t.Context(), []uuid.UUID{ids.Document([]byte("document 39"))}); err != nil {
 		t.Fatal(err)
 	}
 	m.settled()
@@ -340,4 +340,43 @@ func TestStalled(t *testing.T) {
 		t.Errorf("%d points, want %d", len(got), len(want))
 	}
 	m.nearest(m.live, 1, 10)
+}
+
+// While one collection takes the place of another, nobody is answered from less than the log holds: neither who has read before nor
+// who comes now.
+func TestNobodyReadsWhatIsNotWhole(t *testing.T) {
+	m := newMind(t)
+	defer m.stop()
+	m.append(m.documents(3)...)
+	m.accept(0, 20)
+	m.nearest(m.live, 1, 20)
+	reader, ctx := m.open(), t.Context()
+	m.nearest(reader, 1, 20)
+	_, err := m.live.Beside(ctx, "empty", memory.PoisonFunc(nil))
+	if err := errors.Join(err, m.live.Switch(ctx, "empty")); err != nil {
+		t.Fatal(err)
+	}
+	m.nearest(reader, 1, 20) // of the collection that it knows
+	ask := func(of *memory.Memory) error {
+		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		_, _, _, err := of.Nearest(ctx, []uuid.UUID{mindRun}, 1, 20, "def reset(seed): return 0, 1")
+		_, docErr := of.Corpus([]uuid.UUID{ids.Document([]byte("document 1"))}).Near(ctx, "text", 1)
+		return errors.Join(err, docErr)
+	}
+	if err := ask(m.open()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a collection of nothing answered: %v", err)
+	}
+	if _, err := m.live.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(reader); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a collection of nothing answered whoever had read another: %v", err)
+	}
+	if err := m.rebuild().Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []*memory.Memory{m.live, reader, m.open()} {
+		m.nearest(of, 1, 20)
+	}
 }

@@ -136,7 +136,7 @@ func (c *crew) design(ctx context.Context) error {
 	}
 	d := designer.New(ledger, designer.Settings{
 		Run: c.run, Log: c.s.Bus, Policy: timed{c.generator, c.s.told}, Model: c.model(), Gate: runGate{c.pool},
-		Memory: c.s.memory, Documents: documents{c.s.memory}, Source: observe.NewSource("designer"), Poison: c.s.poison("designer"),
+		Memory: c.s.memory, Documents: documents{c.s.memory, c.s.memory.Corpus(c.run.Documents)}, Source: observe.NewSource("designer"), Poison: c.s.poison("designer"),
 		Pool: c.pooled,
 	})
 	work, ctx := errgroup.WithContext(ctx)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -13,12 +12,7 @@ import (
 
 // recall is the memory as the designer and the evaluator ask it. Producers and consumers do not know each other, so the
 // types of one are turned into those of the other here.
-type recall struct {
-	*memory.Memory
-
-	mu    sync.Mutex // guards the following
-	there bool       // whether every document that may be sampled is projected
-}
+type recall struct{ *memory.Memory }
 
 var (
 	_ designer.Memory    = (*recall)(nil)
@@ -26,16 +20,11 @@ var (
 	_ evaluator.Overlap  = (*recall)(nil)
 )
 
-// Count is the number of remembered environments before the bound.
-func (r *recall) Count(ctx context.Context, scope []uuid.UUID, before designer.Before) (int64, error) {
-	return r.Memory.Count(ctx, scope, memory.Before(before))
-}
-
 // Near finds remembered environments.
-func (r *recall) Near(
-	ctx context.Context, scope []uuid.UUID, since int32, before designer.Before, text string, code bool, n int,
-) ([]designer.Neighbour, error) {
-	near, err := r.Memory.Near(ctx, scope, since, memory.Before(before), text, code, n)
+func (r *recall) Near(ctx context.Context, seen designer.Seen, since int32, text string, code bool, n int) ([]designer.Neighbour, error) {
+	near, err := r.Memory.Near(ctx, memory.Seen{
+		Scope: seen.Scope, Before: memory.Before(seen.Before), Remembered: seen.Remembered,
+	}, since, text, code, n)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +37,11 @@ func (r *recall) Near(
 	return out, nil
 }
 
-// documents is the corpus as the designer asks for it.
-type documents struct{ *recall }
+// documents is the corpus of a run as the designer asks for it.
+type documents struct {
+	*recall
+	corpus *memory.Corpus
+}
 
 // Documents returns documents by id.
 func (d documents) Documents(ctx context.Context, ids []uuid.UUID) ([]designer.Document, error) {
@@ -57,27 +49,10 @@ func (d documents) Documents(ctx context.Context, ids []uuid.UUID) ([]designer.D
 	return designDocuments(found), err
 }
 
-// Near finds documents among the allowed ones, once all of them are projected.
-func (d documents) Near(ctx context.Context, text string, allowed []uuid.UUID, n int) ([]designer.Document, error) {
-	if err := d.wait(ctx, allowed); err != nil {
-		return nil, err
-	}
-	found, err := d.NearDocuments(ctx, text, allowed, n)
+// Near finds documents of the corpus, once all of them are projected.
+func (d documents) Near(ctx context.Context, text string, n int) ([]designer.Document, error) {
+	found, err := d.corpus.Near(ctx, text, n)
 	return designDocuments(found), err
-}
-
-// wait waits once for the documents of the run; every slot asks with the same ones.
-func (d documents) wait(ctx context.Context, allowed []uuid.UUID) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.there {
-		return nil
-	}
-	if err := d.WaitDocuments(ctx, allowed); err != nil {
-		return err
-	}
-	d.there = true
-	return nil
 }
 
 func designDocuments(found []memory.Document) []designer.Document {
