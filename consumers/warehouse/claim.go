@@ -61,7 +61,7 @@ func (c *ClickHouse) Claim(ctx context.Context, places []Place, w Writer) error 
 	c.claims.join(own)
 	if err := c.claims.turn.Acquire(ctx, 1); err != nil {
 		c.claims.leave(own)
-		return err
+		return class(fmt.Errorf("wait for other claims: %w", err))
 	}
 	defer c.claims.turn.Release(1)
 	if own.made {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/internal/olap/olaptest"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
@@ -97,5 +98,38 @@ func TestAClaimThatIsGivenUp(t *testing.T) {
 		if got := olaptest.Value[uint64](t, conn, query); n%3 != 0 && got != uint64(100*n+6) {
 			t.Errorf("lane %d is claimed by %d", n, got)
 		}
+	}
+}
+
+// hung is a server that does not answer.
+type hung struct {
+	olap.Conn
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (h *hung) Exec(ctx context.Context, _ string, _ ...any) error {
+	h.once.Do(func() { close(h.asked) })
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A claim that waits for others until its time is over is made again, like one that was sent and not answered.
+func TestAClaimThatWaitedInVain(t *testing.T) {
+	conn := &hung{asked: make(chan struct{})}
+	store := NewClickHouse(conn)
+	claim := func(n int32, most time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), most)
+		defer cancel()
+		return store.Claim(ctx, []Place{{"topic", n}}, Writer{Group: Group, Token: uint64(n + 1)})
+	}
+	first := make(chan error, 1)
+	go func() { first <- claim(0, 300*time.Millisecond) }()
+	<-conn.asked
+	if err := claim(1, 50*time.Millisecond); !errors.Is(err, ErrTransient) {
+		t.Errorf("who waited: %v", err)
+	}
+	if err := <-first; !errors.Is(err, ErrTransient) {
+		t.Errorf("who was not answered: %v", err)
 	}
 }

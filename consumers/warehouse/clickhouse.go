@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -24,22 +23,18 @@ type ClickHouse struct {
 	database string
 	pins     *pins
 	claims   *claimQueue
-	bodies   *sync.Pool // of *bytes.Buffer, for the streams of inserts
 }
 
 var _ Store = (*ClickHouse)(nil)
 
 // NewClickHouse makes a store on a connection, which stays the caller's.
 func NewClickHouse(conn olap.Conn) *ClickHouse {
-	return &ClickHouse{
-		conn: conn, database: tables.Database, pins: &pins{conn: conn}, claims: newClaimQueue(),
-		bodies: &sync.Pool{New: func() any { return new(bytes.Buffer) }},
-	}
+	return &ClickHouse{conn: conn, database: tables.Database, pins: &pins{conn: conn}, claims: newClaimQueue()}
 }
 
 // Beside is the same store on the tables of another database.
 func (c *ClickHouse) Beside(database string) *ClickHouse {
-	return &ClickHouse{conn: c.conn, database: database, pins: c.pins, claims: newClaimQueue(), bodies: c.bodies}
+	return &ClickHouse{conn: c.conn, database: database, pins: c.pins, claims: newClaimQueue()}
 }
 
 // SealName is the name of the constraint that keeps everybody from claiming partitions while a rebuild puts its tables in the
@@ -53,10 +48,9 @@ const insertSettings = "insert_deduplicate = 1, async_insert = 0, max_insert_thr
 
 // Insert streams the block as Arrow. The bytes are kept until the server has answered, so that a repetition sends the same.
 func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, rec arrow.Record) error {
-	body := c.bodies.Get().(*bytes.Buffer)
-	body.Reset()
+	var body bytes.Buffer // not used again: a connection may read it for longer than it takes until the answer
 	body.Grow(recordBytes(rec))
-	w := ipc.NewWriter(body, ipc.WithSchema(rec.Schema()))
+	w := ipc.NewWriter(&body, ipc.WithSchema(rec.Schema()))
 	if err := w.Write(rec); err != nil {
 		return fmt.Errorf("write Arrow: %w", err)
 	}
@@ -73,11 +67,7 @@ func (c *ClickHouse) Insert(ctx context.Context, t *tables.Table, token string, 
 	}
 	query := fmt.Sprintf("INSERT INTO %s.%s (%s) SETTINGS insert_deduplication_token = %s, %s%s",
 		c.database, t.Name, strings.Join(names, ", "), tables.Quote(token), insertSettings, newer)
-	err = c.conn.InsertFormat(ctx, "ArrowStream", query, bytes.NewReader(body.Bytes()))
-	if err == nil { // or else the connection may still be reading it
-		c.bodies.Put(body)
-	}
-	return class(err)
+	return class(c.conn.InsertFormat(ctx, "ArrowStream", query, &body))
 }
 
 // recordBytes is about what a record takes as a stream: its buffers and what surrounds them.

@@ -2,8 +2,10 @@ package bus_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"sync"
 	"testing"
@@ -204,4 +206,48 @@ func TestConsumeStopsWhileItJoins(t *testing.T) {
 	stop := consume(t, c, &recorder{}, nil, topic)
 	<-joining
 	mustStop(t, stop)
+}
+
+// A batch whose checksum is right and whose records are none is a dead letter like any other record that is no event.
+func TestABatchWithoutRecordsStopsNobody(t *testing.T) {
+	b, c := embedded(t) // Kafka's own broker refuses to append one
+	cl := franz(t, b)
+	batch := kmsg.RecordBatch{PartitionLeaderEpoch: -1, Magic: 2, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1, NumRecords: 1, Records: []byte("no records")}
+	data := batch.AppendTo(nil)
+	binary.BigEndian.PutUint32(data[8:], uint32(len(data)-12))
+	binary.BigEndian.PutUint32(data[17:], crc32.Checksum(data[21:], crc32.MakeTable(crc32.Castagnoli)))
+	req := kmsg.NewPtrProduceRequest()
+	req.Acks, req.TimeoutMillis = -1, 5000
+	part := kmsg.NewProduceRequestTopicPartition()
+	part.Records = data
+	named := kmsg.NewProduceRequestTopic()
+	ids, err := c.TopicIDs(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named.Topic, named.TopicID, named.Partitions = topic, ids[topic], []kmsg.ProduceRequestTopicPartition{part}
+	req.Topics = []kmsg.ProduceRequestTopic{named}
+	res, err := req.RequestWith(t.Context(), cl)
+	if err != nil || res.Topics[0].Partitions[0].ErrorCode != 0 {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	put(t, cl, raw(t, newEvent(topic, "k", "good"), 0)...)
+	letters := make(chan event.Record, 9)
+	keeper := b.ClientWith(t, b.Config(), bus.Settings{DeadLetter: func(_ context.Context, r event.Record, _ error) error {
+		letters <- r
+		return nil
+	}})
+	ensure(t, c)
+	var r recorder
+	stop := consume(t, keeper, &r, nil, topic)
+	eventually(t, "the good one comes", func() bool { return len(r.seen()) == 1 })
+	eventually(t, "all is committed", func() bool { return committed(t, b, topic)[0] == 2 })
+	mustStop(t, stop)
+	if l := <-letters; l.Offset != 0 || l.Key != nil || !strings.Contains(string(l.Value), "no records") {
+		t.Errorf("%+v", l)
+	}
+	found := 0
+	if err := c.Read(t.Context(), topic, nil, nil, func(event.Event) error { found++; return nil }); err != nil || found != 1 {
+		t.Errorf("%d events read: %v", found, err)
+	}
 }

@@ -84,11 +84,20 @@ var (
 	ErrChecksum = errors.New("checksum of a record batch does not match")
 	// ErrBatch: the bytes are no record batch of the format that Kafka writes since 0.11.
 	ErrBatch = errors.New("not a record batch")
+
+	// errRecords: a batch that is one, of records that are none.
+	errRecords = errors.New("not the records of a batch")
 )
+
+// mostShown is how much of a batch that cannot be read is passed on.
+const mostShown = 4 << 10
 
 // Each calls fn with the records of all whole batches, in order; a batch that the broker cut off at the end is left out, and so are
 // the marks that end transactions. next is the offset after the last batch that was passed on, records or not; it is -1 when there
 // was none. An error of fn is returned as it is.
+//
+// A batch whose records are none although its checksum is right was written so: what cannot be read of it is one record without key
+// and headers, which has the beginning of the batch as its value, and its readers go on after it.
 func (b *Batches) Each(fn func(*Record) error) (next int64, err error) {
 	next = -1
 	var d decoder
@@ -102,6 +111,9 @@ func (b *Batches) Each(fn func(*Record) error) (next int64, err error) {
 			return next, nil
 		}
 		end, err := d.batch(rest[:frameBytes+size], fn)
+		if errors.Is(err, errRecords) {
+			err = fn(&Record{Offset: d.reached, Time: time.UnixMilli(0).UTC(), Value: rest[:min(frameBytes+size, mostShown)]})
+		}
 		if err != nil {
 			return next, err
 		}
@@ -132,8 +144,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // decoder decodes one batch after the other and keeps what it needs for that.
 type decoder struct {
-	plain  *bytes.Buffer // a batch that was compressed
-	record Record
+	plain   *bytes.Buffer // a batch that was compressed
+	record  Record
+	reached int64 // offset from which the batch has not been passed on
 }
 
 func (d *decoder) release() {
@@ -152,27 +165,29 @@ func (d *decoder) batch(b []byte, fn func(*Record) error) (next int64, err error
 	if crc32.Checksum(b[attributesAt:], castagnoli) != binary.BigEndian.Uint32(b[crcAt:]) {
 		return 0, fmt.Errorf("%w, at offset %d", ErrChecksum, base)
 	}
+	d.reached = base
 	attributes := binary.BigEndian.Uint16(b[attributesAt:])
 	if attributes&controlBit != 0 {
 		return next, nil
 	}
 	records, err := d.decompress(b[recordsAt:], compress.Compression(attributes&codecBits)) //nolint:gosec // three bits
 	if err != nil {
-		return 0, fmt.Errorf("record batch at offset %d: %w", base, err)
+		return next, err
 	}
 	first, most := int64(binary.BigEndian.Uint64(b[firstTimeAt:])), int64(binary.BigEndian.Uint64(b[maxTimeAt:])) //nolint:gosec // signed on the wire
 	for range int32(binary.BigEndian.Uint32(b[countAt:])) {                                                       //nolint:gosec // the same
 		f := fields{rest: records}
 		one := fields{rest: f.bytes(f.varint())}
 		if f.bad {
-			return 0, fmt.Errorf("%w: a record of the batch at offset %d ends early", ErrBatch, base)
+			return next, fmt.Errorf("%w: one ends early", errRecords)
 		}
 		records = f.rest
 		sinceFirst := one.record(&d.record)
 		if one.bad {
-			return 0, fmt.Errorf("%w: a record of the batch at offset %d is none", ErrBatch, base)
+			return next, fmt.Errorf("%w: one has no fields", errRecords)
 		}
 		d.record.Offset += base
+		d.reached = d.record.Offset + 1
 		d.record.Time = time.UnixMilli(first + sinceFirst).UTC()
 		if attributes&appendTimeBit != 0 {
 			d.record.Time = time.UnixMilli(most).UTC()
@@ -190,7 +205,7 @@ func (d *decoder) decompress(b []byte, codec compress.Compression) ([]byte, erro
 	}
 	c := codec.Codec()
 	if c == nil {
-		return nil, fmt.Errorf("%w: codec %d is unknown", ErrBatch, codec)
+		return nil, fmt.Errorf("%w: codec %d is unknown", errRecords, codec)
 	}
 	if d.plain == nil {
 		d.plain = buffers.Get().(*bytes.Buffer)
@@ -199,10 +214,10 @@ func (d *decoder) decompress(b []byte, codec compress.Compression) ([]byte, erro
 	r := c.NewReader(bytes.NewReader(b))
 	n, err := io.Copy(d.plain, io.LimitReader(r, mostPlainBytes+1))
 	if err = errors.Join(err, r.Close()); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrBatch, codec, err)
+		return nil, fmt.Errorf("%w: %s: %v", errRecords, codec, err) //nolint:errorlint // an end that comes early is not the connection's
 	}
 	if n > mostPlainBytes {
-		return nil, fmt.Errorf("%w: more than %d bytes when decompressed", ErrBatch, mostPlainBytes)
+		return nil, fmt.Errorf("%w: more than %d bytes when decompressed", errRecords, mostPlainBytes)
 	}
 	return d.plain.Bytes(), nil
 }

@@ -104,7 +104,7 @@ func (c *crew) progress(began int, opened time.Time) progress.State {
 	_, version, closed := c.state.look()
 	config := c.run.Config
 	if phase == "" {
-		phase = "another process leads this run"
+		phase = "waiting for the run's leader, which may be another process"
 	}
 	st := progress.State{
 		Name: c.run.Name, RunID: c.run.ID.String(), Phase: phase, Iterations: int(config.GetIterations()),
