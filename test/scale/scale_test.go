@@ -27,7 +27,7 @@ import (
 const (
 	designs  = 64
 	envSeeds = 4
-	repeats  = 32
+	repeats  = 64
 	episodes = designs * envSeeds * repeats * 2 // both arms
 )
 

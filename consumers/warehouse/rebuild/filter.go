@@ -19,14 +19,19 @@ const (
 	lineWords = 8
 	// bitsPerID leaves about one id of a thousand to be looked up in vain.
 	bitsPerID = 16
-	// The filter of a log that has more records than it has room for finds more ids in vain.
-	minFilter = 1 << 16
-	maxFilter = 256 << 20
+	// A log of up to 16 million records takes as much as one of a quarter of a million, so that what a rebuild needs is known before it
+	// is long; beyond maxFilter more ids are looked up in vain.
+	smallFilter = 512 << 10
+	usualFilter = 32 << 20
+	maxFilter   = 256 << 20
 )
 
 // newFilter makes a filter for about n ids.
 func newFilter(n int64) *filter {
-	size := uint64(min(max(n*bitsPerID/8, minFilter), maxFilter))
+	size := uint64(smallFilter) //nolint:gosec // sizes are positive
+	if need := n * bitsPerID / 8; need > smallFilter {
+		size = uint64(min(max(need, usualFilter), maxFilter)) //nolint:gosec // the same
+	}
 	exponent := bits.Len64(size/(8*lineWords) - 1)
 	return &filter{words: make([]uint64, lineWords<<exponent), shift: uint(64 - exponent)}
 }
