@@ -26,6 +26,7 @@ type health struct {
 	mu       sync.Mutex // guards the following
 	watching bool       // there is a log to ask
 	draining bool
+	joining  bool      // it joins a group before it does anything else
 	answered time.Time // when the log last answered; zero: never
 	groups   []bus.Group
 	looked   time.Time            // when groups was read
@@ -98,6 +99,7 @@ func waiting(now time.Time, groups []bus.Group, before map[spot]wait) map[spot]w
 
 func (h *health) watch() { h.set(func() { h.watching = true }) }
 func (h *health) drain() { h.set(func() { h.draining = true }) }
+func (h *health) joins() { h.set(func() { h.joining = true }) }
 
 func (h *health) set(fn func()) {
 	h.mu.Lock()
@@ -123,6 +125,9 @@ func (h *health) notReady(now time.Time) []string {
 		return append(why, "starting")
 	case !h.up(now):
 		why = append(why, fmt.Sprintf("the log has not answered for %d s", int(now.Sub(h.answered).Seconds())))
+	}
+	if h.joining && len(h.groups) == 0 {
+		why = append(why, "no group is joined yet")
 	}
 	for _, g := range h.groups {
 		if !g.Joined && now.Sub(h.joined[g.Name]) >= joining {

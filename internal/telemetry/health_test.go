@@ -32,6 +32,10 @@ func TestReadiness(t *testing.T) {
 	ready("before the log is known", "starting")
 	h.watch()
 	ready("before the log has answered", "starting")
+	h.saw(c.now, nil, nil, 0)
+	ready("who works on runs as they come, and there is none")
+	h.joins()
+	ready("who cannot join before its store answers", "no group is joined")
 	g := bus.Group{Name: "spade.rollout.r"}
 	h.saw(c.now, []bus.Group{g}, nil, 0)
 	ready("a group that has yet to join", "is not joined")

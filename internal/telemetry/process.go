@@ -145,6 +145,13 @@ func (p *Process) Drain() {
 	}
 }
 
+// Joins says that this process joins a consumer group before it does anything else: until then it is not ready.
+func (p *Process) Joins() {
+	if p != nil {
+		p.health.joins()
+	}
+}
+
 // Appended counts events that this process appended.
 func (p *Process) Appended(events []event.Event) {
 	if p != nil {

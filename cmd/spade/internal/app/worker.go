@@ -37,6 +37,9 @@ type Worker struct {
 
 // Work does the role's work until ctx ends, which returns nil, or, where the worker has one run only, the run has finished.
 func (w *Worker) Work(ctx context.Context) error {
+	if w.Role.projects() {
+		w.Services.told.Joins()
+	}
 	if w.Role.remembers() {
 		if err := w.Services.openMemory(ctx); err != nil {
 			return err
