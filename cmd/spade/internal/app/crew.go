@@ -165,7 +165,7 @@ func (c *crew) newLeader() *leader {
 		set.Checkpoints = c.s.checkpoints
 	}
 	return &leader{
-		run: c.run, bus: c.s.Bus, learner: c.brain, evaluator: e, board: &c.board,
+		run: c.run, bus: c.s.Bus, learner: c.brain, evaluator: e, board: &c.board, log: c.s.Log,
 		coord: coordinator.New(coordinator.Settings{
 			Run: c.run, Source: observe.NewSource("coordinator"), Episodes: e.Episodes(),
 		}),

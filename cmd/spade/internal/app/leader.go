@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -47,6 +48,7 @@ type leader struct {
 	asked     int64 // version after which training was last asked for; its update is on the way
 	evaluated map[int64]bool
 	board     *board
+	log       *slog.Logger // nil: nothing is told
 }
 
 // lead reads the run's log, from its beginning, and leads the run to its end. It returns nil once RunFinished is in the log.
@@ -74,6 +76,7 @@ func (l *leader) lead(ctx context.Context) error {
 		if err := l.add(ev); err != nil {
 			return err
 		}
+		l.tell(ev)
 		// What the log says a version is counts, whoever wrote it: another leader may have been faster.
 		if ev.Topic == topics.Policies {
 			if err := l.restore(ctx, l.trainer.Recent(1)); err != nil {
@@ -84,6 +87,20 @@ func (l *leader) lead(ctx context.Context) error {
 	})
 	return unlessFinished(err)
 }
+
+// tell logs how far the run has come.
+func (l *leader) tell(ev event.Event) {
+	if l.log == nil || ev.Type != closedType {
+		return
+	}
+	if msg, err := ev.Message(); err == nil {
+		m := msg.(*spadepb.IterationClosed)
+		l.log.Info("iteration closed", "run", l.run.Name, "iteration", m.GetIteration(), "of", l.run.Config.GetIterations(),
+			"accepted", m.GetAccepted(), "rollouts", m.GetRolloutsCompleted(), "regret", m.GetRegret())
+	}
+}
+
+var closedType = event.TypeOf((*spadepb.IterationClosed)(nil))
 
 func unlessFinished(err error) error {
 	if errors.Is(err, errFinished) {

@@ -1,6 +1,9 @@
 package app
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -45,5 +48,21 @@ func TestALeaderPassesOverWhatTheRunCannotHaveWritten(t *testing.T) {
 	must(t, err)
 	if len(again) != 1 || again[0].ID != spoilt.ID {
 		t.Errorf("asked again for %v", again)
+	}
+}
+
+// Whoever runs workers without a terminal sees how far a run is.
+func TestALeaderTellsOfIterations(t *testing.T) {
+	run := runs.Run{ID: ids.Run("told"), Name: "told", Config: &spadepb.SemanticConfig{Iterations: 3}}
+	var out bytes.Buffer
+	l := &leader{run: run, log: slog.New(slog.NewTextHandler(&out, nil))}
+	closed, err := event.New(topics.RunKey(run.ID), ids.Iteration(run.ID, 1), 0, &spadepb.IterationClosed{RunId: run.ID[:], Iteration: 1, Regret: 0.5}, nil)
+	must(t, err)
+	other, err := event.New(topics.RunKey(run.ID), run.ID, 0, &spadepb.RunFinished{RunId: run.ID[:]}, nil)
+	must(t, err)
+	l.tell(closed)
+	l.tell(other)
+	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "iteration=1 of=3") || !strings.Contains(text, "regret=0.5") {
+		t.Error(text)
 	}
 }
