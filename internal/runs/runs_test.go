@@ -84,6 +84,24 @@ func TestADifferenceIsNamed(t *testing.T) {
 	}
 }
 
+// A corpus that has grown since is no reason to refuse a run that is to go on, unless other documents are asked for by name.
+func TestWhoNamesNoDocumentsGoesOnWithThePinnedOnes(t *testing.T) {
+	run := started(t, spec())
+	grown := spec()
+	grown.Documents = append(grown.Documents, uuid.UUID{99})
+	if err := Check(run, grown); !errors.Is(err, ErrDiffers) {
+		t.Errorf("other documents: %v", err)
+	}
+	grown.Unnamed = true
+	if err := Check(run, grown); err != nil {
+		t.Errorf("no documents: %v", err)
+	}
+	grown.Seed++
+	if err := Check(run, grown); !errors.Is(err, ErrDiffers) {
+		t.Errorf("another seed: %v", err)
+	}
+}
+
 func TestAMissingNameComesFromSeedAndConfig(t *testing.T) {
 	name := func(change func(*Spec)) string {
 		s := spec()
