@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -223,18 +224,51 @@ func (b *bench) rate(lines []byte, workers int) float64 {
 	return float64(played) / end.Sub(begin).Seconds()
 }
 
-// BenchmarkRolloutWorkers measures one rollout worker on one core, then two on two.
+// cores is what two busy cores do, times what one does: two on a machine of its own, and less where others want them too.
+func cores() float64 {
+	loop := func(until time.Time) (n float64) {
+		x := uint64(1)
+		for time.Now().Before(until) {
+			for range 100_000 {
+				x = x*6364136223846793005 + 1442695040888963407
+			}
+			n++
+		}
+		runtime.KeepAlive(x)
+		return n
+	}
+	busy := func(threads int) float64 {
+		until := time.Now().Add(time.Second)
+		done := make([]float64, threads)
+		var wg sync.WaitGroup
+		for i := range done {
+			wg.Go(func() { done[i] = loop(until) })
+		}
+		wg.Wait()
+		sum := 0.0
+		for _, n := range done {
+			sum += n
+		}
+		return sum
+	}
+	one := busy(1)
+	return busy(2) / one
+}
+
+// BenchmarkRolloutWorkers measures one rollout worker on one core, then two on two, and beside them what two cores are worth.
 func BenchmarkRolloutWorkers(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Fatal("two workers need two cores")
 	}
 	bin := build(b)
 	for range b.N {
+		before := cores()
 		one := newBench(b, bin).play(1)
 		two := newBench(b, bin).play(2)
 		b.ReportMetric(one, "one/s")
 		b.ReportMetric(two, "two/s")
 		b.ReportMetric(two/one, "times")
+		b.ReportMetric((before+cores())/2, "cores")
 	}
 	b.ReportMetric(0, "ns/op")
 }
