@@ -62,7 +62,7 @@ func (m *Memory) whole(ctx context.Context, l *live, want int64, count func(name
 		if err != nil && !errors.Is(err, vector.ErrNotFound) { // a rebuild deletes what it replaced
 			return err
 		}
-		if err != nil || pause > patience/1000 { // a projection that is on its way is no reason to ask again where it writes
+		if err != nil || pause > underWay {
 			l.forget(name)
 		}
 		if !told && time.Since(began) > patience {
@@ -78,5 +78,9 @@ func (m *Memory) whole(ctx context.Context, l *live, want int64, count func(name
 	}
 }
 
-// patience is how long a read waits before it says so.
-const patience = 10 * time.Second
+const (
+	// patience is how long a read waits before it says so.
+	patience = 10 * time.Second
+	// underWay is a pause up to which the projection is merely on its way, and no reason to look up again where it writes.
+	underWay = 10 * time.Millisecond
+)
