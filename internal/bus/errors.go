@@ -35,7 +35,8 @@ var (
 	ErrClock = errors.New("kafka: the clock of this machine is ahead of the cluster's")
 	// ErrOutOfRange: the log no longer holds the offset.
 	ErrOutOfRange = errors.New("kafka: offset out of range")
-	// ErrHandedBack: a handler gives its partition back before its work is done; what is not committed is delivered again.
+	// ErrHandedBack: a handler gives its partition back before its work is done. What it has declared durable is committed,
+	// the rest is delivered again.
 	ErrHandedBack = errors.New("kafka: partition handed back")
 	// ErrMisplaced: an event stands in another partition than its key's. Its writer
 	// does not partition as Kafka's Java clients do.

@@ -202,12 +202,16 @@ func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
 	}
 }
 
-// call runs a method of the Processor and commits what it declared durable.
+// call runs a method of the Processor and commits what it declared durable, also where it hands the rest back.
 func (w *worker) call(fn func() error) error {
-	if err := w.guard(fn); err != nil {
+	failed := w.guard(fn)
+	if failed != nil && !errors.Is(failed, ErrHandedBack) {
+		return failed
+	}
+	if err := w.commit(); err != nil {
 		return err
 	}
-	return w.commit()
+	return failed
 }
 
 func (w *worker) commit() error {

@@ -109,6 +109,9 @@ func (p *Pool) stands(runtime, tier string, have sandbox.Layer) {
 	p.tiers[runtime], p.layers[runtime] = tier, have
 }
 
+// Size is MaxWorkers as it is in force.
+func (p *Pool) Size() int { return p.cfg.MaxWorkers }
+
 // Limits returns the limits that environments are held to.
 func (p *Pool) Limits() Limits { return p.cfg.Limits }
 

@@ -33,8 +33,10 @@ func NewSource(worker string) *Source {
 }
 
 // Stamp is the observation of work that began at started and ends now.
-func (s *Source) Stamp(started time.Time) *spadepb.Observed {
-	now := time.Now().UTC()
+func (s *Source) Stamp(started time.Time) *spadepb.Observed { return s.Span(started, time.Now()) }
+
+// Span is the observation of work that began and has ended.
+func (s *Source) Span(started, finished time.Time) *spadepb.Observed {
 	return &spadepb.Observed{
 		Producer:   s.producer,
 		Sequence:   s.sequence.Add(1),
@@ -42,8 +44,8 @@ func (s *Source) Stamp(started time.Time) *spadepb.Observed {
 		Host:       s.host,
 		Worker:     s.worker,
 		StartedAt:  timestamppb.New(started.UTC()),
-		FinishedAt: timestamppb.New(now),
-		DurationUs: now.Sub(started).Microseconds(),
+		FinishedAt: timestamppb.New(finished.UTC()),
+		DurationUs: finished.Sub(started).Microseconds(),
 	}
 }
 

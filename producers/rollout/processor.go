@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -33,8 +34,10 @@ type design struct {
 	offset int64
 }
 
-// Process plays the environments that a batch accepts, side by side.
+// Process plays the environments that a batch accepts, in the order of the log. When the partition is about to be taken away
+// it begins no other and hands back those that are left, so that what it has played is not played again.
 func (p *processor) Process(ctx context.Context, b bus.Batch) error {
+	next, admitted := b.Next, true
 	work, ctx := errgroup.WithContext(ctx)
 	for _, ev := range b.Events {
 		if !topics.OfRun(ev.Key, p.player.Run.ID) {
@@ -45,26 +48,30 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 			work.Go(func() error { return p.player.Poison.Event(ctx, ev, err) })
 			continue
 		}
-		if d, ok := p.take(ev, msg); ok {
-			accepted := msg.(*spadepb.EnvironmentAccepted)
-			if p.player.Closed != nil && p.player.Closed(accepted.GetIteration()) {
-				continue // delivered again after a process was killed between its last append and its commit
-			}
-			work.Go(func() error { return p.player.Rollout(ctx, d.msg, accepted) })
+		d, accepted, ok := p.take(ev, msg)
+		if !ok || p.player.Closed != nil && p.player.Closed(accepted.GetIteration()) {
+			continue // closed: delivered again after a process was killed between its last append and its commit
 		}
+		if admitted = admitted && p.player.admit(ctx, p.claim.Ending()); !admitted {
+			next = min(next, d.offset)
+			continue
+		}
+		work.Go(func() error { return p.player.playAdmitted(ctx, d.msg, accepted) })
 	}
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	next := b.Next
 	for _, d := range p.open {
 		next = min(next, d.offset)
 	}
-	return p.claim.Commit(b.Topic, next)
+	if err := p.claim.Commit(b.Topic, next); err != nil || admitted {
+		return err
+	}
+	return fmt.Errorf("environments of partition %d are not played: %w", b.Partition, bus.ErrHandedBack)
 }
 
 // take notes a design, or returns it when the event accepts it.
-func (p *processor) take(ev event.Event, msg any) (accepted design, ok bool) {
+func (p *processor) take(ev event.Event, msg any) (d design, accepted *spadepb.EnvironmentAccepted, ok bool) {
 	switch m := msg.(type) {
 	case *spadepb.EnvironmentDesigned:
 		env := uuid.UUID(m.GetEnvId())
@@ -75,10 +82,11 @@ func (p *processor) take(ev event.Event, msg any) (accepted design, ok bool) {
 		delete(p.open, uuid.UUID(m.GetEnvId()))
 	case *spadepb.EnvironmentAccepted:
 		env := uuid.UUID(m.GetEnvId())
-		accepted, ok = p.open[env]
+		d, ok = p.open[env]
 		delete(p.open, env)
+		return d, m, ok
 	}
-	return accepted, ok
+	return design{}, nil, false
 }
 
 func (p *processor) Idle(context.Context) error    { return nil }

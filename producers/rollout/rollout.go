@@ -38,7 +38,7 @@ type Workers interface {
 	Open(ctx context.Context, src gym.Source) (Worker, error)
 }
 
-// Settings is what a Player works with. All fields but Closed are required.
+// Settings is what a Player works with. All fields but Closed and AtOnce are required.
 type Settings struct {
 	Run     runs.Run
 	Log     producers.Appender
@@ -49,29 +49,78 @@ type Settings struct {
 	Poison  *deadletter.Writer
 	// Closed reports whether an iteration is closed: all its episodes are in the log, and nobody needs them again. Nil: none is.
 	Closed func(iteration int32) bool
+	// AtOnce is how many environments are played side by side. With as many as there are workers, none of those waits: an
+	// environment that is played keeps one busy at least. Below 1: one.
+	AtOnce int
 }
 
 // Player plays the accepted environments of one run. It may be used concurrently.
-type Player struct{ Settings }
+type Player struct {
+	Settings
+	playing chan struct{} // has a token of every environment that is played
+}
 
 // New makes a player.
-func New(set Settings) *Player { return &Player{set} }
+func New(set Settings) *Player { return &Player{set, make(chan struct{}, max(set.AtOnce, 1))} }
+
+// admit waits, in the order of the calls, until another environment may be played. It may not when ending is closed first, or
+// ctx ends; otherwise the caller calls playAdmitted.
+func (p *Player) admit(ctx context.Context, ending <-chan struct{}) bool {
+	select {
+	case <-ending:
+		return false
+	default:
+	}
+	select {
+	case <-ending:
+		return false
+	case <-ctx.Done():
+		return false
+	case p.playing <- struct{}{}:
+		return true
+	}
+}
+
+// playAdmitted is Rollout of an environment that may be played. The next one may be while this one's episodes are appended.
+func (p *Player) playAdmitted(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
+	events, err := p.episodes(ctx, design, ok)
+	<-p.playing
+	if err != nil {
+		return err
+	}
+	return p.append(ctx, ok, events)
+}
 
 // Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
 // when all are acknowledged; after an error call it again: the events keep their ids.
 func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
+	events, err := p.episodes(ctx, design, ok)
+	if err != nil {
+		return err
+	}
+	return p.append(ctx, ok, events)
+}
+
+// episodes plays an environment.
+func (p *Player) episodes(
+	ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted,
+) ([]event.Event, error) {
 	plain, hinted := newArm(ids.ArmPlain, ok.GetExpectedPlain()), newArm(ids.ArmHinted, ok.GetExpectedHinted())
 	if err := p.play(ctx, design, ok, plain, hinted); err != nil {
-		return fmt.Errorf("roll out environment %s: %w", uuid.UUID(ok.GetEnvId()), err)
+		return nil, fmt.Errorf("roll out environment %s: %w", uuid.UUID(ok.GetEnvId()), err)
 	}
 	var events []event.Event
 	for _, a := range []*arm{plain, hinted} {
 		made, err := p.events(ok, a)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		events = append(events, made...)
 	}
+	return events, nil
+}
+
+func (p *Player) append(ctx context.Context, ok *spadepb.EnvironmentAccepted, events []event.Event) error {
 	if err := p.Log.Append(ctx, events...); err != nil {
 		return fmt.Errorf("append rollouts of %s: %w", uuid.UUID(ok.GetEnvId()), err)
 	}
@@ -80,9 +129,11 @@ func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigne
 
 // arm is the episodes of one arm, a leading part of env seeds × repeats.
 type arm struct {
-	name    string
-	n       int
-	started time.Time
+	name string
+	n    int
+	// started and finished are when the arm's worker was open and when its last episode had ended: waiting for a free sandbox
+	// and for the other arm is no part of an episode.
+	started, finished time.Time
 	// dropped is why none of them was played.
 	dropped  string
 	episodes []play.Episode
@@ -128,6 +179,7 @@ func (p *Player) playArm(
 		return nil
 	}
 	a.started = time.Now()
+	defer func() { a.finished = time.Now() }()
 	worker, err := p.open(ctx, gym.Source{
 		Runtime: design.GetRuntime(), Code: design.GetCode(), Package: design.GetPackageSet(),
 	})
@@ -140,6 +192,7 @@ func (p *Player) playArm(
 		return fmt.Errorf("open worker: %w", err)
 	}
 	defer worker.Close()
+	a.started = time.Now()
 	if a.dropped = unlike(ok, worker.Meta()); a.dropped != "" {
 		return nil
 	}
@@ -201,12 +254,12 @@ func (p *Player) playIn(ctx context.Context, env play.Env, ok *spadepb.Environme
 // events tells what became of an arm.
 func (p *Player) events(ok *spadepb.EnvironmentAccepted, a *arm) ([]event.Event, error) {
 	if a.dropped != "" {
-		return p.dropped(ok, a.name, a.n, a.dropped, a.started)
+		return p.dropped(ok, a)
 	}
 	events := make([]event.Event, len(a.episodes))
 	for i := range a.episodes {
 		var err error
-		if events[i], err = p.event(ok, a.name, i, &a.episodes[i], a.tier, a.started); err != nil {
+		if events[i], err = p.event(ok, a, i); err != nil {
 			return nil, err
 		}
 	}
@@ -229,19 +282,17 @@ func unlike(ok *spadepb.EnvironmentAccepted, m wire.Meta) string {
 
 // dropped ends the episodes of an arm whose source cannot be loaded, or is another, although the gate accepted it: they will
 // not be played.
-func (p *Player) dropped(
-	ok *spadepb.EnvironmentAccepted, arm string, n int, reason string, started time.Time,
-) ([]event.Event, error) {
+func (p *Player) dropped(ok *spadepb.EnvironmentAccepted, a *arm) ([]event.Event, error) {
 	env := uuid.UUID(ok.GetEnvId())
-	events := make([]event.Event, n)
+	events := make([]event.Event, a.n)
 	for i := range events {
 		seedIndex, repeat := i/int(ok.GetRepeats()), i%int(ok.GetRepeats())
-		id := ids.Rollout(env, arm, seedIndex, repeat)
+		id := ids.Rollout(env, a.name, seedIndex, repeat)
 		var err error
 		events[i], err = event.New(topics.EnvKey(p.Run.ID, env), id, 0, &spadepb.RolloutDropped{
-			RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: arm,
-			SeedIndex: int32(seedIndex), Repeat: int32(repeat), Reason: reason, PolicyVersion: ok.GetPolicyVersion(),
-		}, p.Source.Stamp(started))
+			RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: a.name,
+			SeedIndex: int32(seedIndex), Repeat: int32(repeat), Reason: a.dropped, PolicyVersion: ok.GetPolicyVersion(),
+		}, p.Source.Span(a.started, a.finished))
 		if err != nil {
 			return nil, err
 		}
@@ -261,15 +312,14 @@ func (p *Player) request(ok *spadepb.EnvironmentAccepted, arm string, i int) pla
 	}
 }
 
-func (p *Player) event(
-	ok *spadepb.EnvironmentAccepted, arm string, i int, e *play.Episode, tier string, started time.Time,
-) (event.Event, error) {
-	env := uuid.UUID(ok.GetEnvId())
+// event is the i-th episode of an arm.
+func (p *Player) event(ok *spadepb.EnvironmentAccepted, a *arm, i int) (event.Event, error) {
+	e, env := &a.episodes[i], uuid.UUID(ok.GetEnvId())
 	seedIndex, repeat := i/int(ok.GetRepeats()), i%int(ok.GetRepeats())
-	id := ids.Rollout(env, arm, seedIndex, repeat)
-	group := p.group(env, arm, seedIndex)
+	id := ids.Rollout(env, a.name, seedIndex, repeat)
+	group := p.group(env, a.name, seedIndex)
 	msg := &spadepb.RolloutCompleted{
-		RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: arm,
+		RunId: p.Run.ID[:], RolloutId: id[:], EnvId: env[:], Iteration: ok.GetIteration(), Arm: a.name,
 		SeedIndex: int32(seedIndex), EnvSeed: ok.GetEnvSeeds()[seedIndex], Repeat: int32(repeat), GroupId: group[:],
 		PolicyVersion: ok.GetPolicyVersion(), TotalReward: e.Return, Outcome: e.Outcome, StopReason: e.StopReason,
 		Terminated: e.Terminated, Truncated: e.Truncated, Steps: e.Steps,
@@ -280,12 +330,12 @@ func (p *Player) event(
 	if e.Verify != nil {
 		msg.HasVerify, msg.VerifyScore = true, *e.Verify
 	}
-	if arm == ids.ArmHinted {
+	if a.name == ids.ArmHinted {
 		sum := sha256.Sum256([]byte(e.Hint))
 		msg.Hint, msg.HintSha256 = e.Hint, sum[:]
 	}
-	obs := p.Source.Stamp(started)
-	obs.SandboxTier = tier
+	obs := p.Source.Span(a.started, a.finished)
+	obs.SandboxTier = a.tier
 	obs.Nondeterministic = e.Nondeterministic
 	return event.New(topics.EnvKey(p.Run.ID, env), id, 0, msg, obs)
 }

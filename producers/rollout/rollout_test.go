@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -155,6 +156,28 @@ func TestParallelismDoesNotShow(t *testing.T) {
 	same := func(a, b event.Event) bool { return a.ID == b.ID && bytes.Equal(a.Payload, b.Payload) }
 	if one := rollOut(t, 1, gymtest.Counting); !slices.EqualFunc(one, rollOut(t, 4, gymtest.Counting), same) {
 		t.Error("one worker at a time plays other episodes than four")
+	}
+}
+
+// With one sandbox the arms are played one after the other: the time of the second holds no waiting for the first.
+func TestWaitingForASandboxIsNoPartOfAnEpisode(t *testing.T) {
+	type span struct{ started, finished time.Time }
+	arms := map[string]span{}
+	for _, ev := range rollOut(t, 1, gymtest.Counting) {
+		msg, err := ev.Message()
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms[msg.(*spadepb.RolloutCompleted).GetArm()] = span{ev.Observed.GetStartedAt().AsTime(), ev.Observed.GetFinishedAt().AsTime()}
+	}
+	plain, hinted := arms[ids.ArmPlain], arms[ids.ArmHinted]
+	if plain.started.Before(hinted.finished) && hinted.started.Before(plain.finished) {
+		t.Errorf("plain %v, hinted %v: one sandbox played both at once", plain, hinted)
+	}
+	for arm, s := range arms {
+		if !s.started.Before(s.finished) {
+			t.Errorf("%s took from %v to %v", arm, s.started, s.finished)
+		}
 	}
 }
 

@@ -33,8 +33,8 @@ func rollouts() *Table {
 			col("sandbox_tier", typLow, "sandbox the environment ran in"),
 			col("worker", typLow, "worker that played"),
 			col("error", typString, "what went wrong, when something did"),
-			col("started_at", typTimeNull, "when the episode began"),
-			col("finished_at", typTimeNull, "when the episode ended"),
+			col("started_at", typTimeNull, "when its arm's episodes began, which are played side by side"),
+			col("finished_at", typTimeNull, "when its arm's episodes had ended"),
 		},
 		OrderBy: []string{"run_id", "env_id", "rollout_id"},
 	}

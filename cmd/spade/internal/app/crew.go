@@ -109,7 +109,7 @@ func (c *crew) play(ctx context.Context, role Role) error {
 	case RoleRollout:
 		r := rollout.New(rollout.Settings{
 			Run: c.run, Log: c.s.Bus, Policy: timed{c.generator, c.s.told}, Model: c.model(), Workers: rolloutWorkers{c.pool},
-			Source: observe.NewSource("rollout"), Poison: c.s.poison("rollout"), Closed: c.state.isDone,
+			Source: observe.NewSource("rollout"), Poison: c.s.poison("rollout"), Closed: c.state.isDone, AtOnce: c.pool.Size(),
 		})
 		return c.consume(ctx, role, []string{topics.Environments}, r.Handler())
 	case RoleScorer:
