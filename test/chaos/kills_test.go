@@ -13,7 +13,9 @@ import (
 // work goes on is measured. Of each role there is one process, which its keeper starts again at once: there is nobody else
 // who could do its work. Afterwards the oracle is that of the faults. SPADE_TEST_CHAOS_KILLS says how often.
 func TestRolesRecover(t *testing.T) {
-	w := newWorld(t, readSettings(t, "chaos-kills", "SPADE_TEST_CHAOS_KILLS"))
+	set := readSettings(t, "chaos-kills", "SPADE_TEST_CHAOS_KILLS")
+	set.roomy = true
+	w := newWorld(t, set)
 	w.layout = []place{
 		{"trainer", false}, {"designer", false}, {"rollout", false}, {"scorer", false}, {"memory", false}, {"warehouse", false},
 	}

@@ -40,13 +40,14 @@ func (w *world) measure(role string, at time.Time) {
 		return
 	}
 	took := time.Since(at)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if ended() {
 		w.log.add("the run ended: nothing was left to do for %s", role)
+		w.idle++
 		return
 	}
 	w.log.add("%s works again after %.1fs", role, took.Seconds())
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.recovery[role] = append(w.recovery[role], took)
 }
 
@@ -110,4 +111,5 @@ func (w *world) table() {
 		w.t.Logf("recovery after SIGKILL of %-10s %3d kills, median %.1fs, longest %.1fs",
 			role, len(took), took[len(took)/2].Seconds(), took[len(took)-1].Seconds())
 	}
+	w.t.Logf("not timed: %d kills at the end of a run, which left the role nothing to do", w.idle)
 }

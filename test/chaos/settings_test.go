@@ -20,6 +20,7 @@ type settings struct {
 	bin    string   // folder of the built programs; empty: they are built
 	broker string   // shell command that kills and restarts a broker that is not the world's own
 	keep   string   // folder of what a failure leaves behind
+	roomy  bool     // the data folder has all the room there is: no fault fills the disk
 }
 
 func readSettings(t *testing.T, target, variable string) settings {

@@ -54,6 +54,7 @@ type world struct {
 	problems []string
 	reached  map[string]int
 	recovery map[string][]time.Duration // how long it took until a role worked again
+	idle     int                        // kills after which there was nothing to do
 }
 
 // newWorld starts an installation.
@@ -73,7 +74,9 @@ func newWorld(t *testing.T, set settings) *world {
 		t.Fatal(err)
 	}
 	w.data = filepath.Join(w.dir, "data")
-	w.mountSmall()
+	if !set.roomy {
+		w.mountSmall()
+	}
 	w.servers = findServers(t, w.bin, w.data)
 	w.holdServers()
 	w.sql, w.memory = w.warehouse(), w.vectors()
