@@ -3,15 +3,11 @@
 package scale
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,12 +17,14 @@ import (
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 // The run that is measured: enough environments that every partition has some.
 const (
-	designs  = 64
+	designs  = 128
 	envSeeds = 4
 	repeats  = 64
 	episodes = designs * envSeeds * repeats * 2 // both arms
@@ -131,8 +129,8 @@ func (b *bench) connect() *bus.Client {
 	return client
 }
 
-// await waits until a topic has n records and returns the run's events of it as lines of JSON.
-func (b *bench) await(client *bus.Client, topic string, n int) []byte {
+// await waits until a topic has n records and returns its events.
+func (b *bench) await(client *bus.Client, topic string, n int) (events []event.Event) {
 	b.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 		ends, err := client.HighWatermarks(b.Context(), topic)
@@ -143,26 +141,23 @@ func (b *bench) await(client *bus.Client, topic string, n int) []byte {
 		for _, end := range ends {
 			records += int(end)
 		}
-		if records >= n {
-			return b.output("events", "cat", strings.TrimPrefix(topic, "spade."), "--run", "scale", "--json")
+		if records < n {
+			continue
 		}
+		if err := client.Read(b.Context(), topic, nil, ends, func(ev event.Event) error {
+			events = append(events, ev)
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+		return events
 	}
 	b.Fatalf("%s never had %d records", topic, n)
 	return nil
 }
 
-// episode is what events cat says of one.
-type episode struct {
-	Observed struct {
-		Producer string    `json:"producer"`
-		Started  time.Time `json:"started_at"`
-		Finished time.Time `json:"finished_at"`
-	} `json:"observed"`
-}
-
-// play has a run's environments designed and then played by n workers, and returns episodes a second: of the time in which
-// every worker had something to play.
-func (b *bench) play(n int) float64 {
+// play has a run's environments designed and then played by n workers.
+func (b *bench) play(n int) *played {
 	b.Helper()
 	up := b.start("up")
 	b.output("run", "--submit", "--name", "scale", "--iterations", "1", "--designs", strconv.Itoa(designs),
@@ -172,8 +167,12 @@ func (b *bench) play(n int) float64 {
 		stops = append(stops, b.start("worker", role))
 	}
 	client := b.connect()
-	gated := b.await(client, topics.Environments, 2*designs) // designed, and accepted or refused
-	accepted := bytes.Count(gated, []byte(`"ce_type":"spade.v1.EnvironmentAccepted"`))
+	accepted := 0
+	for _, ev := range b.await(client, topics.Environments, 2*designs) { // designed, and accepted or refused
+		if ev.Type == event.TypeOf((*spadepb.EnvironmentAccepted)(nil)) {
+			accepted++
+		}
+	}
 	for _, stop := range stops {
 		stop()
 	}
@@ -185,43 +184,7 @@ func (b *bench) play(n int) float64 {
 		stop()
 	}
 	up()
-	return b.rate(out, n)
-}
-
-// rate is episodes a second from when the last worker had begun until the first one had finished.
-func (b *bench) rate(lines []byte, workers int) float64 {
-	b.Helper()
-	var all []episode
-	first, last := map[string]time.Time{}, map[string]time.Time{}
-	scan := bufio.NewScanner(bytes.NewReader(lines))
-	scan.Buffer(nil, 64<<20)
-	for scan.Scan() {
-		var e episode
-		if err := json.Unmarshal(scan.Bytes(), &e); err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, e)
-		o := e.Observed
-		if at, ok := first[o.Producer]; !ok || o.Started.Before(at) {
-			first[o.Producer] = o.Started
-		}
-		if o.Finished.After(last[o.Producer]) {
-			last[o.Producer] = o.Finished
-		}
-	}
-	if scan.Err() != nil || len(last) != workers {
-		b.Fatalf("%d workers played, %d were started: %v", len(last), workers, scan.Err())
-	}
-	begin := slices.MaxFunc(slices.Collect(maps.Values(first)), time.Time.Compare)
-	end := slices.MinFunc(slices.Collect(maps.Values(last)), time.Time.Compare)
-	played := 0
-	for _, e := range all {
-		if at := e.Observed.Finished; at.After(begin) && !at.After(end) {
-			played++
-		}
-	}
-	b.Logf("%d workers: %d of %d episodes in %s", workers, played, len(all), end.Sub(begin))
-	return float64(played) / end.Sub(begin).Seconds()
+	return b.read(out, n)
 }
 
 // cores is what two busy cores do, times what one does: two on a machine of its own, and less where others want them too.
@@ -265,9 +228,10 @@ func BenchmarkRolloutWorkers(b *testing.B) {
 		before := cores()
 		one := newBench(b, bin).play(1)
 		two := newBench(b, bin).play(2)
-		b.ReportMetric(one, "one/s")
-		b.ReportMetric(two, "two/s")
-		b.ReportMetric(two/one, "times")
+		times, window := two.times(one)
+		b.Logf("two workers played together for %s", window)
+		b.ReportMetric(one.rate(), "one/s")
+		b.ReportMetric(times, "times")
 		b.ReportMetric((before+cores())/2, "cores")
 	}
 	b.ReportMetric(0, "ns/op")
