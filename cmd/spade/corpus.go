@@ -31,7 +31,8 @@ with all below them. Long documents are cut into chunks; what the log holds alre
 Files that cannot be read are listed and passed over.`,
 		Example: `  spade corpus add examples/corpus
   spade corpus add notes.md wiki.parquet --data /srv/spade`,
-		Args: atLeastOne("PATH"),
+		Args:        atLeastOne("PATH"),
+		Annotations: map[string]string{makesData: "true"},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return c.withLog(cmd, func(ctx context.Context, _ place, log *bus.Client) error {
 				sum, _, err := ingest.Add(ctx, log, paths, c.progressSettings())

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed256f7767/spade/cmd/spade/internal/app"
 	"github.com/seed256f7767/spade/cmd/spade/internal/endpoints"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/config"
@@ -23,6 +23,9 @@ type place struct {
 	log      *slog.Logger
 }
 
+// makesData is the annotation of commands that begin a data folder where there is none; the others have nothing to do there.
+const makesData = "makes-data"
+
 // inPlace loads the settings, connects to the services that the command needs and runs fn.
 func (c *cli) inPlace(cmd *cobra.Command, needs []embedded.Service, fn func(ctx context.Context, p place) error) (err error) {
 	l, log, err := c.load(cmd)
@@ -30,7 +33,12 @@ func (c *cli) inPlace(cmd *cobra.Command, needs []embedded.Service, fn func(ctx 
 		return err
 	}
 	ctx := cmd.Context()
-	services, err := endpoints.Connect(ctx, l, endpoints.Settings{Logger: log, Purpose: cmd.CommandPath(), Services: needs})
+	services, err := endpoints.Connect(ctx, l, endpoints.Settings{
+		Logger: log, Purpose: cmd.CommandPath(), Services: needs, Existing: cmd.Annotations[makesData] == "",
+	})
+	if errors.Is(err, endpoints.ErrNoFolder) {
+		return withNext(err, "spade run makes one, as do spade up and spade corpus add")
+	}
 	if err != nil {
 		return err
 	}
@@ -38,15 +46,10 @@ func (c *cli) inPlace(cmd *cobra.Command, needs []embedded.Service, fn func(ctx 
 	return fn(ctx, place{services, l, log})
 }
 
-// reach is how long a service gets to answer.
-const reach = 30 * time.Second
-
 // answers waits until ready says that a service can be used. Addresses in the environment may be those of services that
 // have ended.
-func answers(ctx context.Context, ready func(context.Context) error) error {
-	waiting, cancel := context.WithTimeout(ctx, reach)
-	defer cancel()
-	err := ready(waiting)
+func (p place) answers(ctx context.Context, service embedded.Service, ready func(context.Context) error) error {
+	err := app.Answers(ctx, p.log, string(service), ready)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (c *cli) withLog(cmd *cobra.Command, fn func(ctx context.Context, p place, 
 			return err
 		}
 		defer func() { err = errors.Join(err, client.Close()) }()
-		if err := answers(ctx, client.Ready); err != nil {
+		if err := p.answers(ctx, embedded.Kafka, client.Ready); err != nil {
 			return err
 		}
 		if err := client.EnsureTopics(ctx, topics.All(p.settings.Partitions)); err != nil {
@@ -79,7 +82,7 @@ func (c *cli) withWarehouse(cmd *cobra.Command, fn func(ctx context.Context, p p
 			return err
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
-		if err := answers(ctx, func(ctx context.Context) error { return olap.Ready(ctx, conn) }); err != nil {
+		if err := p.answers(ctx, embedded.ClickHouse, func(ctx context.Context) error { return olap.Ready(ctx, conn) }); err != nil {
 			return err
 		}
 		return fn(ctx, p, conn)

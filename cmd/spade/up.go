@@ -95,6 +95,7 @@ func (c *cli) hold(ctx context.Context, s *endpoints.Services) error {
 	fmt.Fprintln(c.err, "interrupt to stop; spade up --print-env prints what other clients need")
 	select {
 	case <-ctx.Done():
+		fmt.Fprintln(c.err, "let go: the services end once no other command uses them")
 		return nil
 	case <-s.Lease.Done():
 		return s.Lease.Err()

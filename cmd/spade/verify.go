@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,7 @@ func (f verifyFlags) areas() ([]string, error) {
 	return areas, nil
 }
 
-// verify runs the verification with a bar where there is a terminal.
+// verify runs the verification and shows how far it is.
 func (c *cli) verify(ctx context.Context, p place, args []string, o app.VerifyOptions) (v app.Verification, err error) {
 	s, err := app.Open(ctx, p.settings, p.At, p.log)
 	if err != nil {
@@ -104,7 +105,7 @@ func (c *cli) verify(ctx context.Context, p place, args []string, o app.VerifyOp
 		}
 		o.Run = &run
 	}
-	bars := &verifyBars{set: c.progressSettings()}
+	bars := &verifyBars{set: c.progressSettings(), last: time.Now()}
 	o.Progress = bars.show
 	v, err = s.VerifyAll(ctx, o)
 	if errors.Is(err, app.ErrNeverFilled) {
@@ -113,15 +114,20 @@ func (c *cli) verify(ctx context.Context, p place, args []string, o app.VerifyOp
 	return v, errors.Join(err, bars.close())
 }
 
-// verifyBars shows one bar after the other, on a terminal only.
+// verifyBars shows one bar after the other on a terminal, and a line every so often in a pipe.
 type verifyBars struct {
 	set  progress.Settings
 	what string
 	bar  *progress.Bar
+	last time.Time // of the last line in a pipe; of the beginning before
 }
+
+// lineEvery is how often a pipe is told how far the verification is.
+const lineEvery = 5 * time.Second
 
 func (b *verifyBars) show(what string, done, total int64) {
 	if !b.set.Terminal {
+		b.line(what, done, total)
 		return
 	}
 	if what != b.what {
@@ -129,6 +135,19 @@ func (b *verifyBars) show(what string, done, total int64) {
 		b.what, b.bar = what, progress.NewBar(b.set, what, progress.Items)
 	}
 	_ = b.bar.Set(done, total) // a bar that cannot be drawn is no reason to stop
+}
+
+func (b *verifyBars) line(what string, done, total int64) {
+	now := time.Now()
+	if now.Sub(b.last) < lineEvery {
+		return
+	}
+	b.last = now
+	of := ""
+	if total > 0 {
+		of = " of " + progress.Items(total)
+	}
+	_, _ = fmt.Fprintf(b.set.Out, "%s: %s%s\n", what, progress.Items(done), of)
 }
 
 func (b *verifyBars) close() error {

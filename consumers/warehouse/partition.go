@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -206,13 +207,13 @@ func (p *partition) retry(ctx context.Context, what string, fn func(context.Cont
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := p.once(ctx, fn)
 		if err == nil || !errors.Is(err, ErrTransient) {
+			p.sink.succeeds(err)
 			return wrap(what, err)
 		}
 		if olap.Code(err) == olap.CodeDiskFull && time.Since(began) > p.sink.fullFor {
 			return fmt.Errorf("%s: %w: make room and start again, nothing is lost: %w", what, ErrDiskFull, err)
 		}
-		p.sink.stats.retries.Add(1)
-		p.sink.log.Warn("warehouse statement is tried again", "step", what, "error", err)
+		p.sink.again(what, err)
 		t := time.NewTimer(wait/2 + rand.N(wait/2))
 		select {
 		case <-ctx.Done():
@@ -220,6 +221,26 @@ func (p *partition) retry(ctx context.Context, what string, fn func(context.Cont
 			return fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)
 		case <-t.C:
 		}
+	}
+}
+
+// again counts a statement that will be tried again. The first of an outage is for people, the others are not.
+func (s *Sink) again(what string, err error) {
+	s.stats.retries.Add(1)
+	level := slog.LevelDebug
+	if s.down.Begin() {
+		level = slog.LevelWarn
+	}
+	s.log.Log(context.Background(), level, "warehouse statement is tried again", "step", what, "error", err)
+}
+
+// succeeds notes a statement that the warehouse took, if it did.
+func (s *Sink) succeeds(err error) {
+	if err != nil {
+		return
+	}
+	if lasted, over := s.down.End(); over {
+		s.log.Info("warehouse takes statements again", "after", lasted)
 	}
 }
 

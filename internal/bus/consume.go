@@ -13,6 +13,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/seed256f7767/spade/internal/outage"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -126,7 +127,7 @@ type consumer struct {
 	start   Positions
 	handler Handler
 	at      *standing
-	outage  outage
+	outage  outage.Outage
 	began   time.Time
 	joined  bool // once at least
 }
@@ -210,7 +211,7 @@ func (g *consumer) next(ctx context.Context, cg *kafka.ConsumerGroup) (*kafka.Ge
 // all have ended: the group rebalances, ctx ended, or one failed.
 func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error {
 	g.c.stats.rebalances.Add(1)
-	if lasted, over := g.outage.end(); over {
+	if lasted, over := g.outage.End(); over {
 		g.c.log.Info("kafka group works again", "group", g.group, "after", lasted)
 	}
 	claims := g.claims(gen)
@@ -261,7 +262,7 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 // for people; the others, and what stopping brings with it, are not.
 func (g *consumer) trouble(ctx context.Context, reason error) {
 	level := slog.LevelDebug
-	if ctx.Err() == nil && g.c.ctx.Err() == nil && g.outage.begin() {
+	if ctx.Err() == nil && g.c.ctx.Err() == nil && g.outage.Begin() {
 		level = slog.LevelWarn
 	}
 	g.c.log.Log(ctx, level, "kafka group is interrupted", "group", g.group, "reason", reason)

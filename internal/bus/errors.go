@@ -154,6 +154,7 @@ func fenced(err error) bool {
 
 // classify puts a failed request into one of the package's classes.
 func classify(op string, err error) error {
+	err = withoutMethod(err)
 	switch {
 	case err == nil:
 		return nil
@@ -172,4 +173,16 @@ func classify(op string, err error) error {
 	default:
 		return fmt.Errorf("%s: %w", op, err)
 	}
+}
+
+// withoutMethod takes away the library's method that an error names first: what was done is said already.
+func withoutMethod(err error) error {
+	for err != nil && strings.HasPrefix(err.Error(), "kafka.(*") {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+	return err
 }

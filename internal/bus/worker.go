@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed256f7767/spade/internal/outage"
 	"github.com/seed256f7767/spade/schemas/event"
 )
 
@@ -184,11 +185,11 @@ func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
 	if w.c.set.DeadLetter == nil || w.c.set.Letters != nil && !w.c.set.Letters(w.claim.Group) {
 		return nil
 	}
-	var down outage
+	var down outage.Outage
 	for wait := newBackoff(); ; wait.sleep(ctx, w.c.ctx) {
 		err := w.guard(func() error { return w.c.set.DeadLetter(ctx, l.Record, l.Err) })
 		if err == nil {
-			if lasted, over := down.end(); over {
+			if lasted, over := down.End(); over {
 				w.c.log.Info("kafka dead letter written", "topic", l.Record.Topic, "after", lasted)
 			}
 			return nil
@@ -196,7 +197,7 @@ func (w *worker) deadLetter(ctx context.Context, l event.Lost) error {
 		if ctx.Err() != nil || w.c.ctx.Err() != nil {
 			return fmt.Errorf("%w: dead letter: %w", errGone, err)
 		}
-		if down.begin() {
+		if down.Begin() {
 			w.c.log.Warn("kafka dead letter not written, trying again", "topic", l.Record.Topic, "error", err)
 		}
 	}

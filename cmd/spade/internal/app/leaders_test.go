@@ -42,7 +42,7 @@ func TestTwoLeadersAtOnceGiveTheSameLog(t *testing.T) {
 		must(t, services.openMemory(t.Context()))
 		w := &Worker{Services: services, Config: l, Role: RoleTrainer}
 		c := newCrew(services, run)
-		must(t, w.equip(t.Context(), c))
+		must(t, w.equip(t.Context(), t.Context(), c))
 		leading.Go(func() {
 			if err := c.newLeader().lead(t.Context()); err != nil {
 				t.Errorf("lead: %v", err)

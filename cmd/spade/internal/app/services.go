@@ -76,7 +76,7 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	if s.Bus, err = bus.New(at.Kafka, settings); err != nil {
 		return err
 	}
-	if err = s.answers(ctx); err != nil {
+	if err = Answers(ctx, s.Log, "kafka", s.Bus.Ready); err != nil {
 		return err
 	}
 	if err = s.Bus.EnsureTopics(ctx, topics.All(s.Config.Partitions)); err != nil {
@@ -104,14 +104,20 @@ func (s *Services) open(ctx context.Context, at Endpoints) (err error) {
 	return err
 }
 
-// reach is how long the log gets to answer when a run begins. Later the clients wait for it as long as it takes.
-const reach = 30 * time.Second
+// A service that somebody waits for gets reach to answer, and after quiet they are told that it has not. Later the clients wait as
+// long as it takes.
+const (
+	reach = 30 * time.Second
+	quiet = 2 * time.Second
+)
 
-// answers waits until the log can be used. An address that was configured may be nobody's.
-func (s *Services) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, reach)
+// Answers waits until ready says that a service can be used. An address that was configured may be nobody's.
+func Answers(ctx context.Context, log *slog.Logger, service string, ready func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, reach)
 	defer cancel()
-	return s.Bus.Ready(ctx)
+	told := time.AfterFunc(quiet, func() { log.Warn("a service does not answer, waiting for it", "service", service, "at_most", reach) })
+	defer told.Stop()
+	return ready(waiting)
 }
 
 // keepsLetters reports whether a group writes the dead letters of records that are no events: those of the warehouse do, which read

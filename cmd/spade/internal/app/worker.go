@@ -79,7 +79,12 @@ func (w *Worker) followRuns(ctx context.Context) error {
 	if err != nil {
 		return ended(ctx, "find runs", err)
 	}
-	begin := func(run runs.Run) { work.Go(func() { w.attend(ctx, run, stop) }) }
+	over := map[uuid.UUID]context.CancelFunc{} // of the runs that are worked on
+	begin := func(run runs.Run) {
+		lasts, finish := context.WithCancel(ctx)
+		over[run.ID] = finish
+		work.Go(func() { w.attend(ctx, lasts, run, stop) })
+	}
 	for id, run := range known {
 		if run != nil {
 			begin(*run)
@@ -90,14 +95,21 @@ func (w *Worker) followRuns(ctx context.Context) error {
 		w.Services.Log.Warn("waiting for a run that is not in the log yet", "run", w.Run)
 	}
 	err = w.Services.Bus.Follow(ctx, []string{topics.Runs}, at, func(ev event.Event) error {
-		if run, _ := w.read(ev); run != nil {
+		run, finished := w.read(ev)
+		if run != nil {
 			if _, seen := known[run.ID]; !seen {
 				known[run.ID] = nil
 				begin(*run)
 			}
 		}
+		if finish := over[finished]; finish != nil {
+			finish()
+		}
 		return nil
 	})
+	for _, finish := range over {
+		finish()
+	}
 	work.Wait()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return unlessFinished(cause)
@@ -127,14 +139,14 @@ func (w *Worker) wants(run uuid.UUID) bool {
 	return w.Run == "" || w.Run == run.String() || ids.Run(w.Run) == run
 }
 
-// attend works on one run until it has finished, again after a failure. A worker of one run ends with it, and when it is
-// not fit for it.
-func (w *Worker) attend(ctx context.Context, run runs.Run, stop context.CancelCauseFunc) {
+// attend works on one run until it has finished, which ends lasts, again after a failure. A worker of one run ends with it, and
+// when it is not fit for it.
+func (w *Worker) attend(ctx, lasts context.Context, run runs.Run, stop context.CancelCauseFunc) {
 	log := w.Services.Log.With("run", run.Name, "run_id", run.ID)
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		began := time.Now()
 		log.Info("working on a run")
-		err := w.work(ctx, run)
+		err := w.work(ctx, lasts, run)
 		if ctx.Err() != nil {
 			return
 		}
@@ -165,7 +177,7 @@ func (w *Worker) attend(ctx context.Context, run runs.Run, stop context.CancelCa
 }
 
 // work plays the role in a run until it has finished.
-func (w *Worker) work(ctx context.Context, run runs.Run) (err error) {
+func (w *Worker) work(ctx, lasts context.Context, run runs.Run) (err error) {
 	c := newCrew(w.Services, run)
 	at, err := c.state.read(ctx)
 	if err != nil {
@@ -175,14 +187,18 @@ func (w *Worker) work(ctx context.Context, run runs.Run) (err error) {
 		return nil
 	}
 	defer func() { err = errors.Join(err, c.giveBack(context.WithoutCancel(ctx))) }()
-	if err := w.equip(ctx, c); err != nil {
+	if err := w.equip(ctx, lasts, c); err != nil {
+		if lasts.Err() != nil && ctx.Err() == nil {
+			return nil
+		}
 		return err
 	}
 	return c.work(ctx, at, w.Role)
 }
 
-// equip gives a crew what the role needs. The crew gives it back, also what it was given before an error.
-func (w *Worker) equip(ctx context.Context, c *crew) (err error) {
+// equip gives a crew what the role needs. The crew gives it back, also what it was given before an error. A policy worker that does
+// not answer is waited for while the run lasts.
+func (w *Worker) equip(ctx, lasts context.Context, c *crew) (err error) {
 	if w.Role.remembers() {
 		if err := w.sameEmbedder(c.run); err != nil {
 			return err
@@ -204,7 +220,7 @@ func (w *Worker) equip(ctx context.Context, c *crew) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := sameRemotePlugin(ctx, c.run, remote); err != nil {
+		if err := sameRemotePlugin(lasts, c.run, remote); err != nil {
 			return errors.Join(err, remote.Close())
 		}
 		c.generator = remote

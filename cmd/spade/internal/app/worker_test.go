@@ -12,6 +12,8 @@ import (
 	"github.com/seed256f7767/spade/internal/config"
 	"github.com/seed256f7767/spade/internal/runs"
 	"github.com/seed256f7767/spade/internal/secret"
+	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -134,17 +136,43 @@ func TestAWorkerThatIsNotFitForARunSaysSo(t *testing.T) {
 	s, err := Open(t.Context(), l, at, log)
 	must(t, err)
 	w := &Worker{Services: s, Config: l, Role: RoleRollout}
-	if err := w.work(t.Context(), run); !errors.Is(err, ErrUnfit) {
+	if err := w.work(t.Context(), t.Context(), run); !errors.Is(err, ErrUnfit) {
 		t.Errorf("another plugin: %v", err)
 	}
 	w.Role = RoleTrainer
 	run.Config.Suites = []string{"one@00"}
-	if err := w.work(t.Context(), run); !errors.Is(err, ErrUnfit) {
+	if err := w.work(t.Context(), t.Context(), run); !errors.Is(err, ErrUnfit) {
 		t.Errorf("other suites: %v", err)
 	}
 	run.Config.EmbeddingModel = "another"
-	if err := w.work(t.Context(), run); !errors.Is(err, ErrUnfit) {
+	if err := w.work(t.Context(), t.Context(), run); !errors.Is(err, ErrUnfit) {
 		t.Errorf("another embedder: %v", err)
 	}
 	must(t, s.Close(context.WithoutCancel(t.Context())))
+}
+
+func TestAPolicyThatDoesNotAnswerIsWaitedForWhileTheRunLasts(t *testing.T) {
+	l := small(t, plugin(t))
+	l.Run.Name = "alone"
+	at := servers(t, t.TempDir())
+	run := submit(t, l, at)
+	asking := l
+	asking.Policy.Addr, asking.Policy.Token = freeAddr(t), secret.New("of nobody")
+	s := &staff{t: t, at: at}
+	fire := s.hire(asking, RoleRollout, "alone")
+	defer fire()
+	log, err := Open(t.Context(), l, Endpoints{Kafka: at.Kafka}, slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer func() { must(t, log.Close(context.WithoutCancel(t.Context()))) }()
+
+	over, err := event.New(topics.RunKey(run.ID), run.ID, 0, &spadepb.RunFinished{RunId: run.ID[:], Status: "finished"}, nil)
+	must(t, err)
+	must(t, log.Bus.Append(t.Context(), over))
+	ended := make(chan struct{})
+	go func() { s.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("the worker waits for a policy after its run's end")
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed256f7767/spade/cmd/spade/internal/app"
@@ -23,6 +25,7 @@ type Settings struct {
 	Services []embedded.Service
 	Linger   time.Duration // how long embedded services outlive the command; 0 = a few seconds
 	Command  []string      // starts the supervisor; nil = this program
+	Existing bool          // no data folder is made: a command that only reads has nothing to read in a new one
 }
 
 // Services is where the services are.
@@ -54,6 +57,11 @@ func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error)
 	if set.Logger != nil {
 		for _, told := range l.InPlainText() {
 			set.Logger.Warn(told)
+		}
+	}
+	if set.Existing && !allExternal(l.Config, set.Services) {
+		if err := exists(l); err != nil {
+			return nil, err
 		}
 	}
 	lease, err := embedded.Connect(ctx, leaseConfig(l.Config, set), embedded.Settings{
@@ -119,6 +127,15 @@ func external(c config.Config) embedded.Endpoints {
 }
 
 // AllExternal reports whether the configuration names every service, so that nothing embedded is needed.
-func AllExternal(c config.Config) bool {
-	return len(c.Kafka.Brokers) > 0 && c.ClickHouse.URL != "" && c.Qdrant.Addr != ""
+func AllExternal(c config.Config) bool { return allExternal(c, nil) }
+
+// allExternal is AllExternal of some services; none are all of them.
+func allExternal(c config.Config, services []embedded.Service) bool {
+	named := map[embedded.Service]bool{
+		embedded.Kafka: len(c.Kafka.Brokers) > 0, embedded.ClickHouse: c.ClickHouse.URL != "", embedded.Qdrant: c.Qdrant.Addr != "",
+	}
+	if len(services) == 0 {
+		services = slices.Collect(maps.Keys(named))
+	}
+	return !slices.ContainsFunc(services, func(s embedded.Service) bool { return !named[s] })
 }

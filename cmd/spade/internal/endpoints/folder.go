@@ -15,6 +15,29 @@ import (
 // ErrFolder says that the data folder cannot be used as one.
 var ErrFolder = errors.New("the data folder has to be a folder that can be written")
 
+// ErrNoFolder says that there is no data folder yet, and so nothing to read.
+var ErrNoFolder = errors.New("there is no data folder")
+
+// exists wants the data folder to be there.
+func exists(l config.Loaded) error {
+	path, err := filepath.Abs(l.Data)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w %s (%s)", ErrNoFolder, path, namedBy(l))
+	}
+	return nil
+}
+
+// namedBy says who named the data folder.
+func namedBy(l config.Loaded) string {
+	if from := l.Origin("data"); from != config.OriginDefault {
+		return string(from)
+	}
+	return "the default, --data names another"
+}
+
 // orFolder is err, unless the data folder cannot be used: then it says which one that is and who named it. It looks only
 // after something has failed, since nothing is asked of a folder that no service needs.
 func orFolder(l config.Loaded, err error) error {
@@ -26,11 +49,7 @@ func orFolder(l config.Loaded, err error) error {
 	if why == nil {
 		return err
 	}
-	from := string(l.Origin("data"))
-	if l.Origin("data") == config.OriginDefault {
-		from = "the default, --data names another"
-	}
-	return fmt.Errorf("%w: %s (%s): %w", ErrFolder, path, from, why)
+	return fmt.Errorf("%w: %s (%s): %w", ErrFolder, path, namedBy(l), why)
 }
 
 // unusable is why a folder can neither be made nor written.

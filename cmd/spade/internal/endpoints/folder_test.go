@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed256f7767/spade/internal/config"
+	"github.com/seed256f7767/spade/internal/embedded"
 )
 
 func TestAFileIsNoDataFolder(t *testing.T) {
@@ -23,6 +24,27 @@ func TestAFileIsNoDataFolder(t *testing.T) {
 		if !errors.Is(err, ErrFolder) || !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), data) {
 			t.Errorf("%s: %v", data, err)
 		}
+	}
+}
+
+func TestOneThatOnlyReadsMakesNoFolder(t *testing.T) {
+	l := config.Loaded{Config: config.NewDefaultConfig()}
+	l.Data = filepath.Join(t.TempDir(), "mistyped")
+	only := []embedded.Service{embedded.Kafka}
+	_, err := Open(t.Context(), l, Settings{Purpose: "test", Services: only, Existing: true})
+	if !errors.Is(err, ErrNoFolder) || !strings.Contains(err.Error(), l.Data) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(l.Data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder: %v", err)
+	}
+	l.Kafka.Brokers = []string{"127.0.0.1:1"} // somebody else's log needs no folder
+	s, err := Open(t.Context(), l, Settings{Purpose: "test", Services: only, Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

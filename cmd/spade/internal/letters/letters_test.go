@@ -141,6 +141,11 @@ func TestARetryRepeatsTheRecordOnce(t *testing.T) {
 	if got := actions(t, c, Options{}); !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "failed again") }) {
 		t.Errorf("after a failure: %q", got)
 	}
+	// All of them once more is each record once more, not every repetition of it too.
+	before := len(records(t, c, topics.Rollouts))
+	if got := actions(t, c, Options{Again: true}); len(records(t, c, topics.Rollouts)) != before+1 {
+		t.Errorf("all again: %q", got)
+	}
 }
 
 func TestARetrySaysWhenItCannotHelp(t *testing.T) {

@@ -49,9 +49,18 @@ func Retry(ctx context.Context, log Log, list []Letter, o Options) ([]Outcome, e
 	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Letter) int { return a.Record.compare(b.Record) })
+	listed := map[Place]bool{}
+	for _, l := range list {
+		listed[l.Record] = true
+	}
 	out := make([]Outcome, 0, len(list))
 	for i, l := range list {
 		one := Outcome{Letter: l}
+		if o.Again && l.RetryOf != nil && listed[*l.RetryOf] {
+			one.Action, one.Reason = Skipped, fmt.Sprintf("it is the retry of %s, which has a letter of its own here", l.RetryOf)
+			out = append(out, one)
+			continue
+		}
 		if i > 0 && l.Record == list[i-1].Record && out[i-1].Action != Refused {
 			one.Action, one.Reason = Skipped, "another letter is about the same record"
 			out = append(out, one)
