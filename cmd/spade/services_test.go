@@ -19,7 +19,11 @@ func environment(t *testing.T) (environ []string, data string) {
 	if err != nil {
 		t.Fatalf("%v (make engine)", err)
 	}
-	return []string{"SPADE_LIBCHDB=" + library, "PATH=" + os.Getenv("PATH")}, filepath.Join(t.TempDir(), "data")
+	data = filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"SPADE_LIBCHDB=" + library, "PATH=" + os.Getenv("PATH")}, data
 }
 
 func TestCorpusAndEvents(t *testing.T) {

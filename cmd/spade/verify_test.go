@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,6 +59,20 @@ func TestWhatVerifyFindsDecidesItsExitCode(t *testing.T) {
 		if r := spade(t, nil, args...); r.code != exitUsage {
 			t.Errorf("%v: %+v", args, r)
 		}
+	}
+}
+
+// A folder that was mistyped is not made, and what made it there not hidden behind an empty answer.
+func TestReadingNothingMakesNothing(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "mistyped")
+	for _, args := range [][]string{{"runs"}, {"sql", "SELECT 1"}, {"show", "demo"}, {"events", "cat", "runs"}, {"verify"}, {"rebuild"}} {
+		r := spade(t, nil, append(args, "--data", data)...)
+		if r.code != exitFailure || !strings.Contains(r.stderr, "there is no data folder "+data+" (--data)") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder: %v", err)
 	}
 }
 

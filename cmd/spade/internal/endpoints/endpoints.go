@@ -25,7 +25,7 @@ type Settings struct {
 	Services []embedded.Service
 	Linger   time.Duration // how long embedded services outlive the command; 0 = a few seconds
 	Command  []string      // starts the supervisor; nil = this program
-	Existing bool          // no data folder is made: a command that only reads has nothing to read in a new one
+	Existing bool          // a data folder that somebody named is not made: who only reads has nothing to read in a new one
 }
 
 // Services is where the services are.
@@ -59,7 +59,7 @@ func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error)
 			set.Logger.Warn(told)
 		}
 	}
-	if set.Existing && !allExternal(l.Config, set.Services) {
+	if set.Existing && l.Origin("data") != config.OriginDefault && !allExternal(l.Config, set.Services) {
 		if err := exists(l); err != nil {
 			return nil, err
 		}

@@ -28,10 +28,12 @@ func TestAFileIsNoDataFolder(t *testing.T) {
 }
 
 func TestOneThatOnlyReadsMakesNoFolder(t *testing.T) {
-	l := config.Loaded{Config: config.NewDefaultConfig()}
-	l.Data = filepath.Join(t.TempDir(), "mistyped")
+	l, err := config.Load(config.Sources{Environ: []string{"SPADE_DATA=" + filepath.Join(t.TempDir(), "mistyped")}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	only := []embedded.Service{embedded.Kafka}
-	_, err := Open(t.Context(), l, Settings{Purpose: "test", Services: only, Existing: true})
+	_, err = Open(t.Context(), l, Settings{Purpose: "test", Services: only, Existing: true})
 	if !errors.Is(err, ErrNoFolder) || !strings.Contains(err.Error(), l.Data) {
 		t.Error(err)
 	}
