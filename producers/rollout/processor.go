@@ -34,8 +34,11 @@ type design struct {
 	offset int64
 }
 
+func (d design) env() uuid.UUID { return uuid.UUID(d.msg.GetEnvId()) }
+
 // Process plays the environments that a batch accepts, in the order of the log. When the partition is about to be taken away
-// it begins no other and hands back those that are left, so that what it has played is not played again.
+// it begins no other and hands back those that are left, so that what it has played is not played again. What takes longer than the
+// time that is left goes on, and is taken up where the partition comes back.
 func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	next, admitted := b.Next, true
 	work, ctx := errgroup.WithContext(ctx)
@@ -52,11 +55,12 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		if !ok || p.player.Closed != nil && p.player.Closed(accepted.GetIteration()) {
 			continue // closed: delivered again after a process was killed between its last append and its commit
 		}
-		if admitted = admitted && p.player.admit(ctx, p.claim.Ending()); !admitted {
-			next = min(next, d.offset)
+		one := p.play(ctx, d, accepted, admitted)
+		if one == nil {
+			admitted, next = false, min(next, d.offset)
 			continue
 		}
-		work.Go(func() error { return p.player.playAdmitted(ctx, d.msg, accepted) })
+		work.Go(func() error { return p.player.finish(ctx, accepted, one) })
 	}
 	if err := work.Wait(); err != nil {
 		return err
@@ -68,6 +72,20 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		return err
 	}
 	return fmt.Errorf("environments of partition %d are not played: %w", b.Partition, bus.ErrHandedBack)
+}
+
+// play takes up or begins an environment; nil when it may not be played any more.
+func (p *processor) play(ctx context.Context, d design, ok *spadepb.EnvironmentAccepted, admitted bool) *playing {
+	if !admitted {
+		return nil
+	}
+	if one := p.player.plays.resume(d.env()); one != nil {
+		return one
+	}
+	if !p.player.admit(ctx, p.claim.Ending()) {
+		return nil
+	}
+	return p.player.start(ctx, d.msg, ok)
 }
 
 // take notes a design, or returns it when the event accepts it.

@@ -2,8 +2,11 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,6 +73,7 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	p := New(Settings{
 		Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: workers, AtOnce: 1,
 	})
+	defer p.Close()
 	stop := consumeRollouts(t, client, p)
 	<-first.Done()
 	time.AfterFunc(10*time.Millisecond, func() { close(workers.let) }) // once it has been told to stop
@@ -82,9 +86,7 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	}
 
 	stop = consumeRollouts(t, client, p)
-	for deadline := time.Now().Add(time.Minute); len(episodesOf(t, client)) < designs*each && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "all are played", func() bool { return len(episodesOf(t, client)) >= designs*each })
 	stop()
 	got := episodesOf(t, client)
 	distinct := map[uuid.UUID]bool{}
@@ -96,12 +98,146 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	}
 }
 
+// passer is a process that takes partitions and plays nothing.
+type passer struct{ claim *bus.Claim }
+
+func (p passer) Process(ctx context.Context, _ bus.Batch) error {
+	select {
+	case <-p.claim.Ending():
+	case <-ctx.Done():
+	}
+	return bus.ErrHandedBack
+}
+func (passer) Idle(context.Context) error    { return nil }
+func (passer) Revoked(context.Context) error { return nil }
+func (passer) Lost()                         {}
+
+// What takes longer to play than a group waits goes on while another process comes and goes.
+func TestAPlayOutlivesARebalance(t *testing.T) {
+	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	log := bustest.Open(t)
+	cfg := log.Config()
+	cfg.RevokeTimeout = 50 * time.Millisecond
+	client := log.ClientWith(t, cfg, bus.Settings{})
+	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Append(t.Context(), designed(t, run, 0)...); err != nil {
+		t.Fatal(err)
+	}
+	var opened atomic.Int32
+	first, asked := context.WithCancel(t.Context())
+	workers := &held{
+		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})}, let: make(chan struct{}),
+		asked: func() { opened.Add(1); asked() },
+	}
+	p := New(Settings{Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: workers})
+	defer p.Close()
+	var rebalanced atomic.Bool
+	again := func(played bool) { // is called when somebody is given the partition
+		if !played || opened.Load() > 0 {
+			rebalanced.Store(true)
+		}
+	}
+	stop := consumeWith(t, client, bus.HandlerFunc(func(ctx context.Context, claim *bus.Claim) (bus.Processor, error) {
+		again(true)
+		return p.Handler().Assigned(ctx, claim)
+	}))
+	<-first.Done()
+
+	joined, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		left <- log.Client(t).Consume(joined, "players", []string{topics.Environments}, nil, bus.HandlerFunc(
+			func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+				again(false)
+				return passer{claim}, nil
+			}))
+	}()
+	eventually(t, "the group has settled anew", rebalanced.Load)
+	leave()
+	if err := <-left; err != nil {
+		t.Error(err)
+	}
+	eventually(t, "it is waited for again", p.plays.attended)
+	close(workers.let)
+	eventually(t, "the episodes are there", func() bool { return len(episodesOf(t, client)) >= 7 })
+	stop()
+	if n := opened.Load(); n != 2 || len(episodesOf(t, client)) != 7 {
+		t.Errorf("%d workers were opened for the two arms, and %d episodes are in the log", n, len(episodesOf(t, client)))
+	}
+}
+
+// A play that nobody takes up is broken off, and one that failed is begun anew.
+func TestAPlayThatNobodyWaitsForEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p plays
+		env := ids.Env(ids.Run("demo"), 0, 0, 0)
+		until := func(ctx context.Context) ([]event.Event, error) { <-ctx.Done(); return nil, ctx.Err() }
+		one := p.start(t.Context(), env, until)
+		p.leave(env, one, time.Minute)
+		time.Sleep(time.Minute / 2)
+		if p.resume(env) != one {
+			t.Error("it is forgotten before its time")
+		}
+		time.Sleep(time.Hour)
+		if p.resume(env) != one {
+			t.Error("it is forgotten while somebody waits")
+		}
+		p.leave(env, one, time.Minute)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if p.resume(env) != nil || !one.failed() {
+			t.Error("it goes on for ever")
+		}
+		failed := p.start(t.Context(), env, func(context.Context) ([]event.Event, error) { return nil, errors.New("no") })
+		<-failed.done
+		if p.resume(env) != nil {
+			t.Error("a failure is taken for a play")
+		}
+		last := p.start(t.Context(), env, until)
+		p.close()
+		if !last.failed() || !p.start(t.Context(), env, until).endsNow() {
+			t.Error("it outlives its player")
+		}
+	})
+}
+
+func (one *playing) endsNow() bool { <-one.done; return one.err != nil }
+
+// attended reports whether somebody waits for every play.
+func (p *plays) attended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.byEnv {
+		if one.forget != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("never: %s", what)
+}
+
 // consumeRollouts has p play until the returned function is called.
 func consumeRollouts(t *testing.T, client *bus.Client, p *Player) (stop func()) {
 	t.Helper()
+	return consumeWith(t, client, p.Handler())
+}
+
+func consumeWith(t *testing.T, client *bus.Client, h bus.Handler) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- client.Consume(ctx, "players", []string{topics.Environments}, nil, p.Handler()) }()
+	go func() { done <- client.Consume(ctx, "players", []string{topics.Environments}, nil, h) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -54,17 +54,33 @@ type Settings struct {
 	AtOnce int
 }
 
-// Player plays the accepted environments of one run. It may be used concurrently.
+// Player plays the accepted environments of one run. It may be used concurrently, until Close.
 type Player struct {
 	Settings
-	playing chan struct{} // has a token of every environment that is played
+	slots chan struct{} // has a token of every environment that is played
+	plays plays
+	keep  time.Duration // see keepFor; tests set it
 }
 
 // New makes a player.
-func New(set Settings) *Player { return &Player{set, make(chan struct{}, max(set.AtOnce, 1))} }
+func New(set Settings) *Player {
+	return &Player{Settings: set, slots: make(chan struct{}, max(set.AtOnce, 1)), keep: keepFor}
+}
+
+// Close breaks off what is played and waits for its end. Nothing may be begun afterwards.
+func (p *Player) Close() { p.plays.close() }
+
+// Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
+// when all are acknowledged; after an error call it again: the events keep their ids.
+func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
+	if !p.admit(ctx, nil) {
+		return ctx.Err()
+	}
+	return p.finish(ctx, ok, p.start(ctx, design, ok))
+}
 
 // admit waits, in the order of the calls, until another environment may be played. It may not when ending is closed first, or
-// ctx ends; otherwise the caller calls playAdmitted.
+// ctx ends; otherwise the caller calls start.
 func (p *Player) admit(ctx context.Context, ending <-chan struct{}) bool {
 	select {
 	case <-ending:
@@ -76,29 +92,39 @@ func (p *Player) admit(ctx context.Context, ending <-chan struct{}) bool {
 		return false
 	case <-ctx.Done():
 		return false
-	case p.playing <- struct{}{}:
+	case p.slots <- struct{}{}:
 		return true
 	}
 }
 
-// playAdmitted is Rollout of an environment that may be played. The next one may be while this one's episodes are appended.
-func (p *Player) playAdmitted(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
-	events, err := p.episodes(ctx, design, ok)
-	<-p.playing
-	if err != nil {
-		return err
-	}
-	return p.append(ctx, ok, events)
+// start begins to play an environment that was admitted. The next one may be while this one's episodes are appended.
+func (p *Player) start(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) *playing {
+	return p.plays.start(ctx, uuid.UUID(ok.GetEnvId()), func(ctx context.Context) ([]event.Event, error) {
+		defer func() { <-p.slots }()
+		return p.episodes(ctx, design, ok)
+	})
 }
 
-// Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
-// when all are acknowledged; after an error call it again: the events keep their ids.
-func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
-	events, err := p.episodes(ctx, design, ok)
-	if err != nil {
-		return err
+// finish waits for a play and appends its events. Where ctx ends first the play goes on for a while, and whoever is delivered the
+// environment again takes it up.
+func (p *Player) finish(ctx context.Context, ok *spadepb.EnvironmentAccepted, one *playing) error {
+	env := uuid.UUID(ok.GetEnvId())
+	select {
+	case <-one.done:
+	case <-ctx.Done():
+		p.plays.leave(env, one, p.keep)
+		return fmt.Errorf("roll out environment %s: %w", env, ctx.Err())
 	}
-	return p.append(ctx, ok, events)
+	if one.err != nil {
+		p.plays.end(env, one)
+		return one.err
+	}
+	if err := p.Log.Append(ctx, one.events...); err != nil {
+		p.plays.leave(env, one, p.keep)
+		return fmt.Errorf("append rollouts of %s: %w", env, err)
+	}
+	p.plays.end(env, one)
+	return nil
 }
 
 // episodes plays an environment.
@@ -118,13 +144,6 @@ func (p *Player) episodes(
 		events = append(events, made...)
 	}
 	return events, nil
-}
-
-func (p *Player) append(ctx context.Context, ok *spadepb.EnvironmentAccepted, events []event.Event) error {
-	if err := p.Log.Append(ctx, events...); err != nil {
-		return fmt.Errorf("append rollouts of %s: %w", uuid.UUID(ok.GetEnvId()), err)
-	}
-	return nil
 }
 
 // arm is the episodes of one arm, a leading part of env seeds × repeats.

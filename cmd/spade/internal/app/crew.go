@@ -111,6 +111,7 @@ func (c *crew) play(ctx context.Context, role Role) error {
 			Run: c.run, Log: c.s.Bus, Policy: timed{c.generator, c.s.told}, Model: c.model(), Workers: rolloutWorkers{c.pool},
 			Source: observe.NewSource("rollout"), Poison: c.s.poison("rollout"), Closed: c.state.isDone, AtOnce: c.pool.Size(),
 		})
+		defer r.Close()
 		return c.consume(ctx, role, []string{topics.Environments}, r.Handler())
 	case RoleScorer:
 		h := scorer.Handler(c.run, observe.NewSource("scorer"), c.s.Bus, c.s.poison("scorer"))
