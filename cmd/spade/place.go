@@ -23,7 +23,8 @@ type place struct {
 	log      *slog.Logger
 }
 
-// makesData is the annotation of commands that begin a data folder where there is none; the others have nothing to do there.
+// makesData is the annotation of commands of inPlace and withLog that begin a data folder where there is none; the others of them only
+// read, and have nothing to do there.
 const makesData = "makes-data"
 
 // inPlace loads the settings, connects to the services that the command needs and runs fn.

@@ -178,10 +178,10 @@ func (l *lane) insertBlock(ctx context.Context, block tables.Block, span Range, 
 		token := Token(block.Table.Name, l.place, span)
 		err := p.once(ctx, func(ctx context.Context) error { return p.sink.set.Store.Insert(ctx, block.Table, token, block.Record) })
 		if err == nil || !errors.Is(err, ErrTransient) {
-			p.sink.succeeds(err)
 			return wrap("insert into "+block.Table.Name, err)
 		}
-		p.sink.again("insert into "+block.Table.Name, err)
+		p.sink.stats.retries.Add(1)
+		p.sink.log.Warn("warehouse insert is tried again", "table", block.Table.Name, "error", err)
 	}
 	return l.complete(ctx, block, span)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/outage"
 )
 
 // committer is the part of bus.Claim that a partition uses while it runs.
@@ -201,19 +202,29 @@ func (p *partition) Lost() { p.lanes = nil }
 // fullFor is how long a full disk is waited for: it empties only when somebody does something about it.
 const fullFor = 30 * time.Second
 
+// Tries reports the tries of a statement.
+func Tries(log *slog.Logger) outage.Tries {
+	return outage.Tries{Log: log, Failed: "warehouse statement is tried again", Worked: "warehouse takes the statement again"}
+}
+
 // retry calls fn until it succeeds, fails for good or ctx ends.
 func (p *partition) retry(ctx context.Context, what string, fn func(context.Context) error) error {
-	began := time.Now()
+	began, tries := time.Now(), Tries(p.sink.log)
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := p.once(ctx, fn)
 		if err == nil || !errors.Is(err, ErrTransient) {
-			p.sink.succeeds(err)
+			if err == nil {
+				tries.Succeeds(ctx, "step", what)
+			}
 			return wrap(what, err)
 		}
 		if olap.Code(err) == olap.CodeDiskFull && time.Since(began) > p.sink.fullFor {
 			return fmt.Errorf("%s: %w: make room and start again, nothing is lost: %w", what, ErrDiskFull, err)
 		}
-		p.sink.again(what, err)
+		p.sink.stats.retries.Add(1)
+		if ctx.Err() == nil {
+			tries.Fails(ctx, olap.Code(err), "step", what, "error", err)
+		}
 		t := time.NewTimer(wait/2 + rand.N(wait/2))
 		select {
 		case <-ctx.Done():
@@ -221,26 +232,6 @@ func (p *partition) retry(ctx context.Context, what string, fn func(context.Cont
 			return fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)
 		case <-t.C:
 		}
-	}
-}
-
-// again counts a statement that will be tried again. The first of an outage is for people, the others are not.
-func (s *Sink) again(what string, err error) {
-	s.stats.retries.Add(1)
-	level := slog.LevelDebug
-	if s.down.Begin() {
-		level = slog.LevelWarn
-	}
-	s.log.Log(context.Background(), level, "warehouse statement is tried again", "step", what, "error", err)
-}
-
-// succeeds notes a statement that the warehouse took, if it did.
-func (s *Sink) succeeds(err error) {
-	if err != nil {
-		return
-	}
-	if lasted, over := s.down.End(); over {
-		s.log.Info("warehouse takes statements again", "after", lasted)
 	}
 }
 

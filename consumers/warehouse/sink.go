@@ -17,7 +17,6 @@ import (
 	"github.com/seed256f7767/spade/internal/arena"
 	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/observe"
-	"github.com/seed256f7767/spade/internal/outage"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
@@ -33,7 +32,6 @@ type Sink struct {
 	flushing  *semaphore.Weighted
 	progress  *progress
 	stats     counters
-	down      outage.Outage // of the warehouse
 }
 
 // New makes a sink. It does no I/O; the tables must exist when Run is called.

@@ -23,8 +23,9 @@ type Claim struct {
 	ending <-chan struct{}
 }
 
-// Ending is closed when the partition is about to be taken away or Consume was asked to stop. A Processor that only waits
-// for others may then return ErrHandedBack instead of holding up the group until its time is over.
+// Ending is closed when the partition is about to be taken away or Consume was asked to stop. A Processor that only waits for
+// others, or has work that it has not begun, may then declare what is durable and return ErrHandedBack, instead of holding up
+// the group until its time is over.
 func (cl *Claim) Ending() <-chan struct{} { return cl.ending }
 
 // progress is where a claim stands in one topic. Offsets are of the next record.

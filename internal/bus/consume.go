@@ -37,8 +37,9 @@ func (f HandlerFunc) Assigned(ctx context.Context, claim *Claim) (Processor, err
 // Processor works on one partition number of all topics of a group. Its methods
 // and those of its claim are called from one goroutine. Their context ends when
 // the partition is lost, RevokeTimeout after the partition is taken away, or
-// StopTimeout after Consume is asked to stop. An error ends Consume for this process, after the
-// other partitions were revoked; a panic counts as an error.
+// StopTimeout after Consume is asked to stop. An error ends Consume for this
+// process, after the other partitions were revoked, but for ErrHandedBack; a
+// panic counts as an error.
 type Processor interface {
 	// Process takes the next events. What is not committed when the process
 	// ends is delivered again, to this or another process.
@@ -49,9 +50,10 @@ type Processor interface {
 	// Revoked is the last call while the claim can still commit: the partition
 	// goes to another process, or Consume stops.
 	Revoked(ctx context.Context) error
-	// Lost is the last call when the claim can no longer commit, because the
-	// group has given this process up or the broker is gone. What is not
-	// committed belongs to another process now and is to be forgotten.
+	// Lost is the last call after an error, ErrHandedBack too, and when the
+	// claim can no longer commit, because the group has given this process up
+	// or the broker is gone. What is not committed is delivered again, and is
+	// to be forgotten.
 	Lost()
 }
 
@@ -230,10 +232,18 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 		mu   sync.Mutex
 		errs []error
 	)
+	ended := make(chan struct{}) // closed once all have
 	for _, claim := range claims {
 		wg.Add(1)
 		gen.Start(func(genCtx context.Context) {
-			defer wg.Done()
+			// The generation is over, and no heartbeat holds it, as soon as one function returns: who has nothing left to do when
+			// Consume is asked to stop waits for the others, which have StopTimeout.
+			defer func() {
+				wg.Done()
+				if ctx.Err() != nil {
+					waitEither(ended, genCtx.Done())
+				}
+			}()
 			err := newWorker(g.c, claim).run(ctx, genCtx, g.handler)
 			if errors.Is(err, ErrHandedBack) {
 				return
@@ -252,9 +262,10 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 	}
 	if len(claims) == 0 {
 		wg.Add(1)
-		gen.Start(func(genCtx context.Context) { defer wg.Done(); waitEither(ctx, genCtx) })
+		gen.Start(func(genCtx context.Context) { defer wg.Done(); waitEither(ctx.Done(), genCtx.Done()) })
 	}
 	wg.Wait()
+	close(ended)
 	return errors.Join(errs...)
 }
 
@@ -268,10 +279,10 @@ func (g *consumer) trouble(ctx context.Context, reason error) {
 	g.c.log.Log(ctx, level, "kafka group is interrupted", "group", g.group, "reason", reason)
 }
 
-func waitEither(a, b context.Context) {
+func waitEither(a, b <-chan struct{}) {
 	select {
-	case <-a.Done():
-	case <-b.Done():
+	case <-a:
+	case <-b:
 	}
 }
 

@@ -419,3 +419,44 @@ func TestACommitInsideALargeEventStopsBeforeIt(t *testing.T) {
 		t.Errorf("committed %d, want 0", got)
 	}
 }
+
+// slow is a process of two partitions that has something to finish in one of them when it is asked to stop.
+type slow struct {
+	claim   *bus.Claim
+	begun   chan<- struct{}
+	takes   time.Duration
+	stopped <-chan struct{}
+}
+
+func (p slow) Process(ctx context.Context, b bus.Batch) error {
+	p.begun <- struct{}{}
+	<-p.stopped
+	select {
+	case <-time.After(p.takes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return p.claim.Commit(b.Topic, b.Next)
+}
+func (slow) Idle(context.Context) error    { return nil }
+func (slow) Revoked(context.Context) error { return nil }
+func (slow) Lost()                         {}
+
+// Partitions that have nothing to do end at once when Consume is asked to stop. Those that have keep their time, although it is
+// longer than a rebalance gives.
+func TestStoppingGivesEveryPartitionItsTime(t *testing.T) {
+	b, c := setup(t)
+	cfg := b.Config()
+	cfg.RevokeTimeout, cfg.StopTimeout = 100*time.Millisecond, time.Minute
+	begun, stopped := make(chan struct{}, 1), make(chan struct{})
+	stop := consume(t, b.ClientWith(t, cfg, bus.Settings{}), bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+		return slow{claim, begun, 5 * cfg.RevokeTimeout, stopped}, nil
+	}), nil, topic)
+	appendAll(t, c, newEvent(topic, "k", "a"))
+	<-begun
+	close(stopped)
+	mustStop(t, stop)
+	if got := sum(committed(t, b, topic)); got != 1 {
+		t.Errorf("%d records are committed, want the one that was being worked on", got)
+	}
+}

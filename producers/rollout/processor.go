@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ import (
 // Handler plays what spade.environments accepts.
 func (p *Player) Handler() bus.Handler {
 	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
-		return &processor{player: p, claim: claim, open: map[uuid.UUID]design{}}, nil
+		return &processor{player: p, claim: claim, open: map[uuid.UUID]design{}, judged: map[uuid.UUID]int32{}}, nil
 	})
 }
 
@@ -26,6 +27,7 @@ type processor struct {
 	player *Player
 	claim  *bus.Claim
 	open   map[uuid.UUID]design
+	judged map[uuid.UUID]int32 // iterations of those that have their verdict
 }
 
 // design is a designed environment without a verdict.
@@ -37,8 +39,8 @@ type design struct {
 func (d design) env() uuid.UUID { return uuid.UUID(d.msg.GetEnvId()) }
 
 // Process plays the environments that a batch accepts, in the order of the log. When the partition is about to be taken away
-// it begins no other and hands back those that are left, so that what it has played is not played again. What takes longer than the
-// time that is left goes on, and is taken up where the partition comes back.
+// it begins no other and hands back those that are left, so that little is played twice. What takes longer than the time that is left
+// goes on, and is taken up where the partition comes back.
 func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	next, admitted := b.Next, true
 	work, ctx := errgroup.WithContext(ctx)
@@ -52,7 +54,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 			continue
 		}
 		d, accepted, ok := p.take(ev, msg)
-		if !ok || p.player.Closed != nil && p.player.Closed(accepted.GetIteration()) {
+		if !ok || p.closed(accepted.GetIteration()) {
 			continue // closed: delivered again after a process was killed between its last append and its commit
 		}
 		one := p.play(ctx, d, accepted, admitted)
@@ -65,6 +67,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 	if err := work.Wait(); err != nil {
 		return err
 	}
+	p.tidy()
 	for _, d := range p.open {
 		next = min(next, d.offset)
 	}
@@ -93,18 +96,34 @@ func (p *processor) take(ev event.Event, msg any) (d design, accepted *spadepb.E
 	switch m := msg.(type) {
 	case *spadepb.EnvironmentDesigned:
 		env := uuid.UUID(m.GetEnvId())
-		if _, known := p.open[env]; !known {
+		_, known := p.open[env]
+		_, judged := p.judged[env]
+		if !known && !judged {
 			p.open[env] = design{m, ev.Offset}
 		}
 	case *spadepb.EnvironmentRejected:
-		delete(p.open, uuid.UUID(m.GetEnvId()))
+		env := uuid.UUID(m.GetEnvId())
+		delete(p.open, env)
+		p.judged[env] = m.GetIteration()
 	case *spadepb.EnvironmentAccepted:
 		env := uuid.UUID(m.GetEnvId())
 		d, ok = p.open[env]
 		delete(p.open, env)
+		p.judged[env] = m.GetIteration()
 		return d, m, ok
 	}
 	return design{}, nil, false
+}
+
+// tidy forgets closed iterations. A design that comes a second time, from a designer that was stalled, has no verdict of its own: it
+// would hold the commits for ever.
+func (p *processor) tidy() {
+	maps.DeleteFunc(p.open, func(_ uuid.UUID, d design) bool { return p.closed(d.msg.GetIteration()) })
+	maps.DeleteFunc(p.judged, func(_ uuid.UUID, iteration int32) bool { return p.closed(iteration) })
+}
+
+func (p *processor) closed(iteration int32) bool {
+	return p.player.Closed != nil && p.player.Closed(iteration)
 }
 
 func (p *processor) Idle(context.Context) error    { return nil }

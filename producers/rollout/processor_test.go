@@ -58,7 +58,9 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	const designs, each = 3, 7
 	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
 	log := bustest.Open(t)
-	client := log.Client(t)
+	cfg := log.Config()
+	cfg.StopTimeout = time.Minute // what is played has its time, however busy the machine is
+	client := log.ClientWith(t, cfg, bus.Settings{})
 	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +98,31 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	if len(got) != designs*each || len(distinct) != len(got) {
 		t.Errorf("%d episodes, %d of them distinct, want %d", len(got), len(distinct), designs*each)
 	}
+}
+
+// A designer that was stalled writes its design once more, after another has done its work. No verdict comes to that one.
+func TestADesignThatComesTwiceHoldsUpNothing(t *testing.T) {
+	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	log := bustest.Open(t)
+	client := log.Client(t)
+	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
+		t.Fatal(err)
+	}
+	both := designed(t, run, 0)
+	if err := client.Append(t.Context(), both[0], both[1], both[0]); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Settings{
+		Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"),
+		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})},
+	})
+	defer p.Close()
+	stop := consumeRollouts(t, client, p)
+	eventually(t, "all is committed", func() bool {
+		at, err := client.CommittedOffsets(t.Context(), "players", topics.Environments)
+		return err == nil && at[0] == 3
+	})
+	stop()
 }
 
 // passer is a process that takes partitions and plays nothing.

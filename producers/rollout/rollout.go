@@ -150,8 +150,8 @@ func (p *Player) episodes(
 type arm struct {
 	name string
 	n    int
-	// started and finished are when the arm's worker was open and when its last episode had ended: waiting for a free sandbox
-	// and for the other arm is no part of an episode.
+	// started and finished are when the arm's worker had been opened, or refused, and when its last episode had ended: waiting for
+	// a free sandbox and for the other arm is no part of an episode, nor is ending the sandbox.
 	started, finished time.Time
 	// dropped is why none of them was played.
 	dropped  string
@@ -197,11 +197,11 @@ func (p *Player) playArm(
 	if a.n == 0 {
 		return nil
 	}
-	a.started = time.Now()
-	defer func() { a.finished = time.Now() }()
 	worker, err := p.open(ctx, gym.Source{
 		Runtime: design.GetRuntime(), Code: design.GetCode(), Package: design.GetPackageSet(),
 	})
+	a.started = time.Now()
+	a.finished = a.started
 	var refused *gym.SourceError
 	if errors.As(err, &refused) {
 		a.dropped = refused.Error()
@@ -211,7 +211,7 @@ func (p *Player) playArm(
 		return fmt.Errorf("open worker: %w", err)
 	}
 	defer worker.Close()
-	a.started = time.Now()
+	defer func() { a.finished = time.Now() }() // before Close, which takes its time and lets the other arm begin
 	if a.dropped = unlike(ok, worker.Meta()); a.dropped != "" {
 		return nil
 	}

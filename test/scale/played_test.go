@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed256f7767/spade/schemas/event"
+	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
 // arm is one environment's episodes with the hint or without: what a worker plays at a time.
@@ -40,6 +41,9 @@ func (b *bench) read(events []event.Event, workers int) *played {
 	last := map[string]map[arm]time.Time{} // by worker
 	var e event.Episode
 	for _, ev := range events {
+		if ev.Type != event.TypeOf((*spadepb.RolloutCompleted)(nil)) {
+			b.Fatalf("%s in the log, of an environment that cannot be played", ev.Type)
+		}
 		if err := e.Decode(ev.Payload); err != nil {
 			b.Fatal(err)
 		}
@@ -99,12 +103,15 @@ func (p *played) rate() float64 {
 }
 
 // times is how much faster these workers were than one that played the same run, while all of them played. Environments differ in
-// what a step of them takes, and workers play different ones, so an arm counts for the time that it took the one worker.
-func (p *played) times(one *played) (times float64, window time.Duration) {
-	took := map[arm]time.Duration{}
-	for _, turns := range one.turns {
-		for _, t := range turns {
-			took[t.arm] = t.to.Sub(t.from)
+// what a step of them takes, and workers play different ones, so an arm counts for the time that it took the one worker: the mean
+// of several times that it played.
+func (p *played) times(ones ...*played) (times float64, window time.Duration) {
+	took := map[arm]float64{}
+	for _, one := range ones {
+		for _, turns := range one.turns {
+			for _, t := range turns {
+				took[t.arm] += t.to.Sub(t.from).Seconds() / float64(len(ones))
+			}
 		}
 	}
 	from, to := p.window()
@@ -112,7 +119,7 @@ func (p *played) times(one *played) (times float64, window time.Duration) {
 	for _, turns := range p.turns {
 		for _, t := range turns {
 			if in := earlier(t.to, to).Sub(later(t.from, from)); in > 0 {
-				work += took[t.arm].Seconds() * in.Seconds() / t.to.Sub(t.from).Seconds()
+				work += took[t.arm] * in.Seconds() / t.to.Sub(t.from).Seconds()
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/seed256f7767/spade/consumers/warehouse"
-	"github.com/seed256f7767/spade/internal/outage"
+	"github.com/seed256f7767/spade/internal/olap"
 	"github.com/seed256f7767/spade/schemas/tables"
 )
 
@@ -97,22 +97,17 @@ const tryFor = 2 * time.Minute
 
 // retry calls fn until it succeeds, fails for good, or the server has not answered for long.
 func retry(ctx context.Context, log *slog.Logger, what string, fn func() error) error {
-	began := time.Now()
-	var down outage.Outage
+	began, tries := time.Now(), warehouse.Tries(log)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := fn()
 		if err == nil {
-			if lasted, over := down.End(); over {
-				log.Info("warehouse takes the statement again", "step", what, "after", lasted)
-			}
+			tries.Succeeds(ctx, "step", what)
 			return nil
 		}
 		if !errors.Is(err, warehouse.ErrTransient) || time.Since(began) > tryFor {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if down.Begin() {
-			log.Warn("warehouse statement is tried again", "step", what, "error", err)
-		}
+		tries.Fails(ctx, olap.Code(err), "step", what, "error", err)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

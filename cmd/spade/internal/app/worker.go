@@ -79,9 +79,9 @@ func (w *Worker) followRuns(ctx context.Context) error {
 	if err != nil {
 		return ended(ctx, "find runs", err)
 	}
-	over := map[uuid.UUID]context.CancelFunc{} // of the runs that are worked on
+	over := map[uuid.UUID]context.CancelCauseFunc{} // of the runs that are worked on
 	begin := func(run runs.Run) {
-		lasts, finish := context.WithCancel(ctx)
+		lasts, finish := context.WithCancelCause(ctx)
 		over[run.ID] = finish
 		work.Go(func() { w.attend(ctx, lasts, run, stop) })
 	}
@@ -103,12 +103,12 @@ func (w *Worker) followRuns(ctx context.Context) error {
 			}
 		}
 		if finish := over[finished]; finish != nil {
-			finish()
+			finish(errFinished)
 		}
 		return nil
 	})
-	for _, finish := range over {
-		finish()
+	if err != nil && ctx.Err() == nil {
+		stop(fmt.Errorf("follow runs: %w", err))
 	}
 	work.Wait()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
@@ -170,7 +170,9 @@ func (w *Worker) attend(ctx, lasts context.Context, run runs.Run, stop context.C
 		log.Error("work on the run failed, trying again", "error", err, "wait", wait)
 		select {
 		case <-time.After(wait):
-		case <-ctx.Done():
+		case <-lasts.Done():
+		}
+		if ctx.Err() != nil {
 			return
 		}
 	}
@@ -188,7 +190,7 @@ func (w *Worker) work(ctx, lasts context.Context, run runs.Run) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.giveBack(context.WithoutCancel(ctx))) }()
 	if err := w.equip(ctx, lasts, c); err != nil {
-		if lasts.Err() != nil && ctx.Err() == nil {
+		if ctx.Err() == nil && errors.Is(context.Cause(lasts), errFinished) {
 			return nil
 		}
 		return err

@@ -151,13 +151,34 @@ func TestAWorkerThatIsNotFitForARunSaysSo(t *testing.T) {
 	must(t, s.Close(context.WithoutCancel(t.Context())))
 }
 
+// silentAddr is an address where connections are taken and nothing is answered. asked is closed at the first.
+func silentAddr(t *testing.T) (addr string, asked <-chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	first := make(chan struct{})
+	var taken sync.WaitGroup
+	taken.Go(func() {
+		for once := sync.OnceFunc(func() { close(first) }); ; once() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+	})
+	t.Cleanup(func() { must(t, l.Close()); taken.Wait() })
+	return l.Addr().String(), first
+}
+
 func TestAPolicyThatDoesNotAnswerIsWaitedForWhileTheRunLasts(t *testing.T) {
 	l := small(t, plugin(t))
 	l.Run.Name = "alone"
 	at := servers(t, t.TempDir())
 	run := submit(t, l, at)
 	asking := l
-	asking.Policy.Addr, asking.Policy.Token = freeAddr(t), secret.New("of nobody")
+	addr, asked := silentAddr(t)
+	asking.Policy.Addr, asking.Policy.Token = addr, secret.New("of nobody")
 	s := &staff{t: t, at: at}
 	fire := s.hire(asking, RoleRollout, "alone")
 	defer fire()
@@ -165,6 +186,11 @@ func TestAPolicyThatDoesNotAnswerIsWaitedForWhileTheRunLasts(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, log.Close(context.WithoutCancel(t.Context()))) }()
 
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Fatal("the worker asks no policy")
+	}
 	over, err := event.New(topics.RunKey(run.ID), run.ID, 0, &spadepb.RunFinished{RunId: run.ID[:], Status: "finished"}, nil)
 	must(t, err)
 	must(t, log.Bus.Append(t.Context(), over))

@@ -209,6 +209,25 @@ func TestTheRolesOfARunThatIsOverTakeNothingUp(t *testing.T) {
 	}
 }
 
+// A retry is tried once more by itself where the record that it repeats is refused.
+func TestARetryOfWhatIsRefusedIsTriedAgain(t *testing.T) {
+	c := setup(t)
+	must(t, c.Append(t.Context(), episode(t, 0, 0)))
+	write(t, c, records(t, c, topics.Rollouts)[0], "scorer", "decode")
+	if got := actions(t, c, Options{}); !strings.HasPrefix(got[0], Appended) {
+		t.Fatalf("%q", got)
+	}
+	write(t, c, records(t, c, topics.Rollouts)[1], "warehouse", "too large")
+	id := run()
+	ev, err := event.New(topics.RunKey(id), id, 0, &spadepb.RunFinished{RunId: id[:], Status: "finished"}, &spadepb.Observed{})
+	must(t, err)
+	must(t, c.Append(t.Context(), ev))
+	got := actions(t, c, Options{Again: true})
+	if !strings.HasPrefix(got[0], Refused) || !strings.HasPrefix(got[1], Appended) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestALargeEventIsRetriedWhole: all of its parts are appended, as another writing of it.
 func TestALargeEventIsRetriedWhole(t *testing.T) {
 	c := setup(t)

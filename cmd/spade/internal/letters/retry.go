@@ -49,34 +49,47 @@ func Retry(ctx context.Context, log Log, list []Letter, o Options) ([]Outcome, e
 	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Letter) int { return a.Record.compare(b.Record) })
-	listed := map[Place]bool{}
-	for _, l := range list {
-		listed[l.Record] = true
-	}
-	out := make([]Outcome, 0, len(list))
-	for i, l := range list {
-		one := Outcome{Letter: l}
-		if o.Again && l.RetryOf != nil && listed[*l.RetryOf] {
-			one.Action, one.Reason = Skipped, fmt.Sprintf("it is the retry of %s, which has a letter of its own here", l.RetryOf)
-			out = append(out, one)
-			continue
-		}
-		if i > 0 && l.Record == list[i-1].Record && out[i-1].Action != Refused {
-			one.Action, one.Reason = Skipped, "another letter is about the same record"
-			out = append(out, one)
-			continue
-		}
-		if role := l.Consumer; ofRun(role) && over[runOf(l.Key)] && !o.Force {
-			one.Action, one.Reason = Refused, "its run is over, and no "+role+" works on it any more"
-			out = append(out, one)
-			continue
-		}
-		if one.Action, one.Reason, err = retry(ctx, log, l, o); err != nil {
+	out := make([]Outcome, len(list))
+	done := map[Place]bool{} // records that were appended again, or need not be
+	for _, i := range originalsFirst(list) {
+		l := list[i]
+		action, reason, err := retryUnlessDone(ctx, log, l, o, done, over)
+		if err != nil {
+			out = slices.DeleteFunc(out, func(o Outcome) bool { return o.Action == "" })
 			return out, fmt.Errorf("retry %s: %w", l.Record, err)
 		}
-		out = append(out, one)
+		out[i] = Outcome{l, action, reason}
+		done[l.Record] = done[l.Record] || action != Refused
 	}
 	return out, nil
+}
+
+// originalsFirst are the indices of letters: those about a retry after the others, as it counts what became of the record that it
+// repeats.
+func originalsFirst(list []Letter) []int {
+	var originals, retries []int
+	for i, l := range list {
+		if l.RetryOf == nil {
+			originals = append(originals, i)
+		} else {
+			retries = append(retries, i)
+		}
+	}
+	return append(originals, retries...)
+}
+
+func retryUnlessDone(
+	ctx context.Context, log Log, l Letter, o Options, done map[Place]bool, over map[uuid.UUID]bool,
+) (action, reason string, err error) {
+	switch {
+	case done[l.Record]:
+		return Skipped, "another letter is about the same record", nil
+	case o.Again && l.RetryOf != nil && done[*l.RetryOf]:
+		return Skipped, fmt.Sprintf("it is the retry of %s, which has a letter of its own here", l.RetryOf), nil
+	case ofRun(l.Consumer) && over[runOf(l.Key)] && !o.Force:
+		return Refused, "its run is over, and no " + l.Consumer + " works on it any more", nil
+	}
+	return retry(ctx, log, l, o)
 }
 
 // ofRun reports whether a consumer works on one run; the others read the whole log.
