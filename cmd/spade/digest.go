@@ -30,11 +30,12 @@ was found: an unfinished run, events that a clock had a part in, and repeated id
 				if err != nil {
 					return err
 				}
-				d, err := app.Digest(ctx, log, run)
+				// What is finished before the events are read has all of them; a run that ends meanwhile may not.
+				status, err := runlist.Status(ctx, log, run.ID)
 				if err != nil {
 					return err
 				}
-				status, err := runlist.Status(ctx, log, run.ID)
+				d, err := app.Digest(ctx, log, run)
 				if err != nil {
 					return err
 				}

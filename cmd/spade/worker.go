@@ -185,7 +185,7 @@ func (c *cli) work(ctx context.Context, l config.Loaded, role app.Role, run stri
 	defer stop()
 	told.over(services)
 	w := &app.Worker{Services: services, Config: l, Role: role, Run: run}
-	log.Info("worker begins")
+	log.Info("worker begins", "kafka", at.At.Kafka.Brokers)
 	err = w.Work(guarded)
 	if lost := context.Cause(guarded); lost != nil && ctx.Err() == nil {
 		return lost // what the worker says of it is only that it was ended, or nothing

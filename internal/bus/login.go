@@ -77,7 +77,7 @@ func (a *attempts) class(op string, err error) error {
 	}
 	a.refused++
 	if a.final() && !errors.Is(class, ErrLogin) {
-		return fmt.Errorf("%s: %w: %w", op, ErrLogin, err)
+		return fmt.Errorf("%s: %w: %w", op, ErrLogin, withoutMethod(err))
 	}
 	return class
 }

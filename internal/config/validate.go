@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Choices lists what a setting that names one of several ways may be; nil for other settings. The packages that implement
@@ -192,6 +193,12 @@ const MaxName = 128
 func CheckName(name string) error {
 	if len(name) > MaxName {
 		return fmt.Errorf("%d bytes, at most %d are allowed", len(name), MaxName)
+	}
+	if !utf8.ValidString(name) {
+		return fmt.Errorf("%q is not UTF-8", name)
+	}
+	if strings.TrimSpace(name) != name {
+		return fmt.Errorf("%q begins or ends with a space", name)
 	}
 	for _, r := range name {
 		if !strconv.IsPrint(r) {

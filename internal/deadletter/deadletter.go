@@ -13,6 +13,7 @@ import (
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
 )
 
 // Appender appends events to the log.
@@ -50,12 +51,20 @@ func (w *Writer) write(
 	if err != nil {
 		return fmt.Errorf("dead letter of %s at %d: %w", place, offset, err)
 	}
-	err = w.Log.Append(ctx, ev)
+	if len(ev.Payload) <= topics.MaxEventBytes {
+		err = w.Log.Append(ctx, ev)
+	} else {
+		err = &event.TooLargeError{Topic: topics.DeadLetters, Actual: len(ev.Payload), Allowed: topics.MaxEventBytes}
+	}
+	// A letter that is larger than an event may be does without the bytes. They are in the log, at the offset that it names.
 	var large *event.TooLargeError
-	if errors.As(err, &large) && len(payload) > 0 {
-		// The letter is larger than an event may be. The bytes are in the log, at the offset that it names.
+	switch {
+	case errors.As(err, &large) && len(payload) > 0:
 		reason = fmt.Errorf("%w (its payload of %d bytes is left where it is)", reason, len(payload))
 		return w.write(ctx, topic, partition, offset, key, nil, reason)
+	case errors.As(err, &large) && len(key) > 0:
+		reason = fmt.Errorf("%w (its key of %d bytes is left where it is)", reason, len(key))
+		return w.write(ctx, topic, partition, offset, nil, nil, reason)
 	}
 	if err != nil {
 		return fmt.Errorf("append dead letter of %s at %d: %w", place, offset, err)

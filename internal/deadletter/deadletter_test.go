@@ -10,15 +10,19 @@ import (
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/schemas/event"
 	"github.com/seed256f7767/spade/schemas/spadepb"
+	"github.com/seed256f7767/spade/schemas/topics"
 )
 
-// smallLog takes events of up to 100 bytes.
-type smallLog struct{ events []event.Event }
+// smallLog takes events of so many bytes.
+type smallLog struct {
+	most   int
+	events []event.Event
+}
 
 func (l *smallLog) Append(_ context.Context, events ...event.Event) error {
 	for _, ev := range events {
-		if len(ev.Payload) > 100 {
-			return &event.TooLargeError{Topic: ev.Topic, Actual: len(ev.Payload), Allowed: 100}
+		if len(ev.Payload) > l.most {
+			return &event.TooLargeError{Topic: ev.Topic, Actual: len(ev.Payload), Allowed: l.most}
 		}
 	}
 	l.events = append(l.events, events...)
@@ -27,7 +31,7 @@ func (l *smallLog) Append(_ context.Context, events ...event.Event) error {
 
 func letter(t *testing.T, payload []byte) *spadepb.DeadLetter {
 	t.Helper()
-	log := &smallLog{}
+	log := &smallLog{most: 100}
 	w := Writer{Log: log, Source: observe.NewSource("test"), Consumer: "test"}
 	if err := w.Event(t.Context(), event.Event{Topic: "a", Partition: 1, Offset: 2, Payload: payload}, errors.New("bad")); err != nil {
 		t.Fatal(err)
@@ -51,5 +55,28 @@ func TestALetterThatIsTooLargeNamesItsPlaceOnly(t *testing.T) {
 	got := letter(t, bytes.Repeat([]byte("x"), 200))
 	if len(got.GetPayload()) != 0 || got.GetOffset() != 2 || !strings.Contains(got.GetError(), "200 bytes") {
 		t.Errorf("%v", got)
+	}
+}
+
+// A record that decompresses to more than an event may have, with a key that does too, is kept without both: it must not be tried
+// for ever.
+func TestALetterOfMoreThanAnEventMayHave(t *testing.T) {
+	log := &smallLog{most: topics.MaxEventBytes}
+	w := Writer{Log: log, Source: observe.NewSource("test"), Consumer: "test"}
+	huge := make([]byte, topics.MaxEventBytes)
+	for _, r := range []event.Record{{Value: huge}, {Key: huge, Value: huge}} {
+		r.Topic, r.Partition, r.Offset = topics.Rollouts, 1, 2
+		if err := w.Record(t.Context(), r, errors.New("bad")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ev := range log.events {
+		msg, err := ev.Message()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := msg.(*spadepb.DeadLetter); len(got.GetKey())+len(got.GetPayload()) != 0 || !strings.Contains(got.GetError(), "67108864 bytes") {
+			t.Errorf("%d bytes: %s", len(ev.Payload), got.GetError())
+		}
 	}
 }

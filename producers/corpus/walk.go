@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // Kinds of files that are passed over; others are named by their extension.
@@ -83,11 +84,17 @@ func (l *listing) add(ctx context.Context, given string) error {
 	return l.single(given, info)
 }
 
+// errName is why a file whose name no event can hold is passed over.
+var errName = errors.New("its name is not UTF-8")
+
 // single lists a file that was named itself.
 func (l *listing) single(given string, info fs.FileInfo) error {
 	name := filepath.Base(given)
 	f, ok := formatOf(name)
 	switch {
+	case !utf8.ValidString(name):
+		l.problem(name, ErrUnreadable, errName)
+		return nil
 	case !info.Mode().IsRegular():
 		l.problem(name, ErrUnsupported, errors.New(kindSpecial))
 		return nil
@@ -140,6 +147,12 @@ func (l *listing) visit(root *os.Root, name string, d fs.DirEntry, err error) er
 		}
 		return nil
 	case name == ".":
+		return nil
+	case !utf8.ValidString(name):
+		l.problem(name, ErrUnreadable, errName)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
 		return nil
 	case strings.HasPrefix(d.Name(), "."):
 		l.skipped[kindHidden]++

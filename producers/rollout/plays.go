@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -12,11 +13,12 @@ import (
 
 // playing is an environment whose episodes are being played, or have been.
 type playing struct {
-	cancel context.CancelFunc
-	done   chan struct{} // closed once the following are set
-	events []event.Event
-	err    error
-	forget *time.Timer // runs while nobody waits for it
+	partition int32 // that the environment is delivered in
+	cancel    context.CancelFunc
+	done      chan struct{} // closed once the following are set
+	events    []event.Event
+	err       error
+	forget    *time.Timer // runs while nobody waits for it
 }
 
 // plays are what a player plays. Each is played in a goroutine that outlives the claim it was begun under: a group that is joined
@@ -27,23 +29,55 @@ type plays struct {
 	wg     sync.WaitGroup
 	closed bool
 	byEnv  map[uuid.UUID]*playing
+	held   map[int32]int32 // newest generation that each partition was held in
+	// played are the iterations of what was played and acknowledged, until they are closed. Offsets are committed no further than
+	// the oldest design that has no verdict, so what lies behind it comes again whenever the group settles anew.
+	played map[uuid.UUID]int32
 }
 
-// keepFor is how long a play that nobody waits for goes on. A group has settled long before; what has not come back by then is
-// played by another process.
-const keepFor = 30 * time.Second
+// keepFor is how long a play that nobody waits for goes on, settleFor how long it does once the group has settled and its partition
+// has not come back: another process plays it then.
+const (
+	keepFor   = 30 * time.Second
+	settleFor = time.Second
+)
+
+func newPlays() *plays {
+	return &plays{byEnv: map[uuid.UUID]*playing{}, held: map[int32]int32{}, played: map[uuid.UUID]int32{}}
+}
+
+// hold notes that a partition was given to this process.
+func (p *plays) hold(partition, generation int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[partition] = generation
+	if len(p.byEnv) > 0 {
+		time.AfterFunc(settleFor, func() { p.settle(generation) })
+	}
+}
+
+// settle ends the plays whose partitions went to others in a generation.
+func (p *plays) settle(generation int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for env, one := range p.byEnv {
+		if one.forget != nil && p.held[one.partition] < generation {
+			one.forget.Stop()
+			p.drop(env, one)
+		}
+	}
+}
 
 // start plays an environment until close.
-func (p *plays) start(ctx context.Context, env uuid.UUID, play func(context.Context) ([]event.Event, error)) *playing {
+func (p *plays) start(
+	ctx context.Context, env uuid.UUID, partition int32, play func(context.Context) ([]event.Event, error),
+) *playing {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	one := &playing{cancel: cancel, done: make(chan struct{})}
+	one := &playing{partition: partition, cancel: cancel, done: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		cancel()
-	}
-	if p.byEnv == nil {
-		p.byEnv = map[uuid.UUID]*playing{}
 	}
 	p.byEnv[env] = one
 	p.wg.Go(func() {
@@ -97,6 +131,29 @@ func (p *plays) leave(env uuid.UUID, one *playing, keep time.Duration) {
 		}
 	})
 	one.forget = timer
+}
+
+// acknowledge ends a play whose episodes are in the log.
+func (p *plays) acknowledge(env uuid.UUID, one *playing, iteration int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.played[env] = iteration
+	p.drop(env, one)
+}
+
+// isPlayed reports whether this process has played an environment.
+func (p *plays) isPlayed(env uuid.UUID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, played := p.played[env]
+	return played
+}
+
+// forget drops what is known of iterations that are closed.
+func (p *plays) forget(closed func(iteration int32) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.played, func(_ uuid.UUID, iteration int32) bool { return closed(iteration) })
 }
 
 // end forgets a play.

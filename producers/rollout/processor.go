@@ -17,6 +17,7 @@ import (
 // Handler plays what spade.environments accepts.
 func (p *Player) Handler() bus.Handler {
 	return bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
+		p.plays.hold(claim.Partition, claim.Generation)
 		return &processor{player: p, claim: claim, open: map[uuid.UUID]design{}, judged: map[uuid.UUID]int32{}}, nil
 	})
 }
@@ -54,7 +55,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 			continue
 		}
 		d, accepted, ok := p.take(ev, msg)
-		if !ok || p.closed(accepted.GetIteration()) {
+		if !ok || p.closed(accepted.GetIteration()) || p.player.plays.isPlayed(d.env()) {
 			continue // closed: delivered again after a process was killed between its last append and its commit
 		}
 		one := p.play(ctx, d, accepted, admitted)
@@ -88,7 +89,7 @@ func (p *processor) play(ctx context.Context, d design, ok *spadepb.EnvironmentA
 	if !p.player.admit(ctx, p.claim.Ending()) {
 		return nil
 	}
-	return p.player.start(ctx, d.msg, ok)
+	return p.player.start(ctx, p.claim.Partition, d.msg, ok)
 }
 
 // take notes a design, or returns it when the event accepts it.
@@ -120,6 +121,7 @@ func (p *processor) take(ev event.Event, msg any) (d design, accepted *spadepb.E
 func (p *processor) tidy() {
 	maps.DeleteFunc(p.open, func(_ uuid.UUID, d design) bool { return p.closed(d.msg.GetIteration()) })
 	maps.DeleteFunc(p.judged, func(_ uuid.UUID, iteration int32) bool { return p.closed(iteration) })
+	p.player.plays.forget(p.closed)
 }
 
 func (p *processor) closed(iteration int32) bool {

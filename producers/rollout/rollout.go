@@ -58,13 +58,12 @@ type Settings struct {
 type Player struct {
 	Settings
 	slots chan struct{} // has a token of every environment that is played
-	plays plays
-	keep  time.Duration // see keepFor; tests set it
+	plays *plays
 }
 
 // New makes a player.
 func New(set Settings) *Player {
-	return &Player{Settings: set, slots: make(chan struct{}, max(set.AtOnce, 1)), keep: keepFor}
+	return &Player{Settings: set, slots: make(chan struct{}, max(set.AtOnce, 1)), plays: newPlays()}
 }
 
 // Close breaks off what is played and waits for its end. Nothing may be begun afterwards.
@@ -76,7 +75,7 @@ func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigne
 	if !p.admit(ctx, nil) {
 		return ctx.Err()
 	}
-	return p.finish(ctx, ok, p.start(ctx, design, ok))
+	return p.finish(ctx, ok, p.start(ctx, 0, design, ok))
 }
 
 // admit waits, in the order of the calls, until another environment may be played. It may not when ending is closed first, or
@@ -97,9 +96,12 @@ func (p *Player) admit(ctx context.Context, ending <-chan struct{}) bool {
 	}
 }
 
-// start begins to play an environment that was admitted. The next one may be while this one's episodes are appended.
-func (p *Player) start(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) *playing {
-	return p.plays.start(ctx, uuid.UUID(ok.GetEnvId()), func(ctx context.Context) ([]event.Event, error) {
+// start begins to play an environment that was admitted and comes from a partition. The next one may be admitted while this one's
+// episodes are appended.
+func (p *Player) start(
+	ctx context.Context, partition int32, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted,
+) *playing {
+	return p.plays.start(ctx, uuid.UUID(ok.GetEnvId()), partition, func(ctx context.Context) ([]event.Event, error) {
 		defer func() { <-p.slots }()
 		return p.episodes(ctx, design, ok)
 	})
@@ -112,7 +114,7 @@ func (p *Player) finish(ctx context.Context, ok *spadepb.EnvironmentAccepted, on
 	select {
 	case <-one.done:
 	case <-ctx.Done():
-		p.plays.leave(env, one, p.keep)
+		p.plays.leave(env, one, keepFor)
 		return fmt.Errorf("roll out environment %s: %w", env, ctx.Err())
 	}
 	if one.err != nil {
@@ -120,10 +122,10 @@ func (p *Player) finish(ctx context.Context, ok *spadepb.EnvironmentAccepted, on
 		return one.err
 	}
 	if err := p.Log.Append(ctx, one.events...); err != nil {
-		p.plays.leave(env, one, p.keep)
+		p.plays.leave(env, one, keepFor)
 		return fmt.Errorf("append rollouts of %s: %w", env, err)
 	}
-	p.plays.end(env, one)
+	p.plays.acknowledge(env, one, ok.GetIteration())
 	return nil
 }
 

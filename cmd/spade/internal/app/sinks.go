@@ -13,6 +13,7 @@ import (
 	"github.com/seed256f7767/spade/internal/embedding"
 	"github.com/seed256f7767/spade/internal/observe"
 	"github.com/seed256f7767/spade/internal/olap"
+	"github.com/seed256f7767/spade/internal/outage"
 	"github.com/seed256f7767/spade/schemas/topics"
 )
 
@@ -56,7 +57,7 @@ func (s *Services) openMemory(ctx context.Context) error {
 
 // openMemoryBy opens the memory as open does, which may make what is missing or only look.
 func (s *Services) openMemoryBy(ctx context.Context, open func(*memory.Memory, context.Context) error) error {
-	if err := s.Vectors.Ready(ctx); err != nil {
+	if err := Answers(ctx, s.Log, "qdrant", s.Vectors.Ready); err != nil {
 		return err
 	}
 	m, err := memory.New(memory.Settings{
@@ -99,12 +100,16 @@ const installFor = 45 * time.Second
 // installTables installs the tables, again and again while the server is on its way back: every statement may be repeated.
 func (s *Services) installTables(ctx context.Context) error {
 	began := time.Now()
+	tries := outage.Tries{Log: s.Log, Failed: "the warehouse does not answer, waiting for it", Worked: "the warehouse answers"}
 	for {
 		err := migrations.Install(ctx, s.warehouse)
 		if err == nil || !olap.Transient(err) || olap.Code(err) == olap.CodeDiskFull || time.Since(began) > installFor {
+			if err == nil {
+				tries.Succeeds(ctx)
+			}
 			return err
 		}
-		s.Log.Warn("the warehouse does not answer, waiting for it", "error", err)
+		tries.Fails(ctx, olap.Code(err), "error", err)
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
