@@ -9,8 +9,6 @@ import (
 	"github.com/seed256f7767/spade/internal/gym/gymtest"
 	"github.com/seed256f7767/spade/internal/gym/wire"
 	"github.com/seed256f7767/spade/internal/observe"
-	"github.com/seed256f7767/spade/internal/runs"
-	"github.com/seed256f7767/spade/schemas/ids"
 	"github.com/seed256f7767/spade/schemas/spadepb"
 )
 
@@ -33,7 +31,7 @@ func (s *short) Open(ctx context.Context, src gym.Source) (Worker, error) {
 // plainOnly plays the plain arm of an environment.
 func plainOnly(t *testing.T, w Workers) *memoryLog {
 	t.Helper()
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := &memoryLog{}
 	p := New(Settings{Run: run, Log: log, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: w})
 	design, accepted := environment(run, gymtest.Counting)

@@ -36,6 +36,28 @@ func (h *held) Open(ctx context.Context, src gym.Source) (Worker, error) {
 	return h.Workers.Open(ctx, src)
 }
 
+func testRun() runs.Run {
+	return runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+}
+
+// player plays one environment at a time.
+func player(run runs.Run, log *bus.Client, workers Workers) *Player {
+	return New(Settings{
+		Run: run, Log: log, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: workers, AtOnce: 1,
+	})
+}
+
+// write appends events to topics of one partition.
+func write(t *testing.T, client *bus.Client, events ...event.Event) {
+	t.Helper()
+	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Append(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // designed is the design and the acceptance of the environment of a slot.
 func designed(t *testing.T, run runs.Run, slot int) []event.Event {
 	t.Helper()
@@ -56,25 +78,18 @@ func designed(t *testing.T, run runs.Run, slot int) []event.Event {
 // A worker that leaves, or is joined by another, finishes what it plays, and nothing is played twice.
 func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	const designs, each = 3, 7
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := bustest.Open(t)
 	cfg := log.Config()
 	cfg.StopTimeout = time.Minute // what is played has its time, however busy the machine is
 	client := log.ClientWith(t, cfg, bus.Settings{})
-	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
-		t.Fatal(err)
-	}
 	for slot := range designs {
-		if err := client.Append(t.Context(), designed(t, run, slot)...); err != nil {
-			t.Fatal(err)
-		}
+		write(t, client, designed(t, run, slot)...)
 	}
 
 	first, asked := context.WithCancel(t.Context())
 	workers := &held{Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})}, asked: asked, let: make(chan struct{})}
-	p := New(Settings{
-		Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: workers, AtOnce: 1,
-	})
+	p := player(run, client, workers)
 	defer p.Close()
 	stop := consumeRollouts(t, client, p)
 	<-first.Done()
@@ -106,20 +121,12 @@ func distinct(list []uuid.UUID) int {
 
 // A designer that was stalled writes its design once more, after another has done its work. No verdict comes to that one.
 func TestADesignThatComesTwiceHoldsUpNothing(t *testing.T) {
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := bustest.Open(t)
 	client := log.Client(t)
-	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
-		t.Fatal(err)
-	}
 	both := designed(t, run, 0)
-	if err := client.Append(t.Context(), both[0], both[1], both[0]); err != nil {
-		t.Fatal(err)
-	}
-	p := New(Settings{
-		Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"),
-		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})},
-	})
+	write(t, client, both[0], both[1], both[0])
+	p := player(run, client, pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})})
 	defer p.Close()
 	stop := consumeRollouts(t, client, p)
 	eventually(t, "all is committed", func() bool {
@@ -131,20 +138,12 @@ func TestADesignThatComesTwiceHoldsUpNothing(t *testing.T) {
 
 // A design without a verdict holds the commits, so what lies behind it comes again. Who has played that does not play it again.
 func TestWhatWasPlayedIsNotPlayedAgain(t *testing.T) {
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := bustest.Open(t)
 	client := log.Client(t)
-	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
-		t.Fatal(err)
-	}
 	open, both := designed(t, run, 1)[0], designed(t, run, 0)
-	if err := client.Append(t.Context(), open, both[0], both[1]); err != nil {
-		t.Fatal(err)
-	}
-	p := New(Settings{
-		Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"),
-		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})},
-	})
+	write(t, client, open, both[0], both[1])
+	p := player(run, client, pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})})
 	defer p.Close()
 	stop := consumeRollouts(t, client, p)
 	eventually(t, "it is played", func() bool { return len(episodesOf(t, client)) == 7 })
@@ -153,9 +152,7 @@ func TestWhatWasPlayedIsNotPlayedAgain(t *testing.T) {
 		t.Errorf("committed up to %d (%v), want 0, where the open design is", at[0], err)
 	}
 	stop = consumeRollouts(t, client, p)
-	if err := client.Append(t.Context(), designed(t, run, 1)[1]); err != nil {
-		t.Fatal(err)
-	}
+	write(t, client, designed(t, run, 1)[1])
 	eventually(t, "all is committed", func() bool {
 		at, err := client.CommittedOffsets(t.Context(), "players", topics.Environments)
 		return err == nil && at[0] == 4
@@ -182,24 +179,19 @@ func (passer) Lost()                         {}
 
 // What takes longer to play than a group waits goes on while another process comes and goes.
 func TestAPlayOutlivesARebalance(t *testing.T) {
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := bustest.Open(t)
 	cfg := log.Config()
 	cfg.RevokeTimeout = 50 * time.Millisecond
 	client := log.ClientWith(t, cfg, bus.Settings{})
-	if err := client.EnsureTopics(t.Context(), topics.All(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Append(t.Context(), designed(t, run, 0)...); err != nil {
-		t.Fatal(err)
-	}
+	write(t, client, designed(t, run, 0)...)
 	var opened atomic.Int32
 	first, asked := context.WithCancel(t.Context())
 	workers := &held{
 		Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})}, let: make(chan struct{}),
 		asked: func() { opened.Add(1); asked() },
 	}
-	p := New(Settings{Run: run, Log: client, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"), Workers: workers})
+	p := player(run, client, workers)
 	defer p.Close()
 	var rebalanced atomic.Bool
 	again := func(played bool) { // is called when somebody is given the partition

@@ -86,7 +86,7 @@ func rollOut(t *testing.T, workers int, code string) []event.Event {
 // rollOutAs is rollOut of what was accepted as something else.
 func rollOutAs(t *testing.T, workers int, code string, change func(*spadepb.EnvironmentAccepted)) []event.Event {
 	t.Helper()
-	run := runs.Run{ID: ids.Run("demo"), Seed: 5, Config: &spadepb.SemanticConfig{AgentTemperature: 1, Group: "seed"}}
+	run := testRun()
 	log := &memoryLog{}
 	p := New(Settings{
 		Run: run, Log: log, Policy: dice{}, Model: "dice", Source: observe.NewSource("test"),
