@@ -56,7 +56,7 @@ func (p *processor) Process(ctx context.Context, b bus.Batch) error {
 		}
 		d, accepted, ok := p.take(ev, msg)
 		if !ok || p.closed(accepted.GetIteration()) || p.player.plays.isPlayed(d.env()) {
-			continue // closed: delivered again after a process was killed between its last append and its commit
+			continue // delivered again: after a kill between the last append and its commit, or behind a design without a verdict
 		}
 		one := p.play(ctx, d, accepted, admitted)
 		if one == nil {

@@ -69,15 +69,6 @@ func New(set Settings) *Player {
 // Close breaks off what is played and waits for its end. Nothing may be begun afterwards.
 func (p *Player) Close() { p.plays.close() }
 
-// Rollout plays all episodes of an accepted environment and appends them in (arm, seed index, repeat) order. It returns
-// when all are acknowledged; after an error call it again: the events keep their ids.
-func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
-	if !p.admit(ctx, nil) {
-		return ctx.Err()
-	}
-	return p.finish(ctx, ok, p.start(ctx, 0, design, ok))
-}
-
 // admit waits, in the order of the calls, until another environment may be played. It may not when ending is closed first, or
 // ctx ends; otherwise the caller calls start.
 func (p *Player) admit(ctx context.Context, ending <-chan struct{}) bool {
@@ -107,7 +98,8 @@ func (p *Player) start(
 	})
 }
 
-// finish waits for a play and appends its events. Where ctx ends first the play goes on for a while, and whoever is delivered the
+// finish waits for a play and appends its events in (arm, seed index, repeat) order. It returns when all are acknowledged; after an
+// error they may be appended again: they keep their ids. Where ctx ends first the play goes on for a while, and whoever is delivered the
 // environment again takes it up.
 func (p *Player) finish(ctx context.Context, ok *spadepb.EnvironmentAccepted, one *playing) error {
 	env := uuid.UUID(ok.GetEnvId())

@@ -77,6 +77,14 @@ func environment(run runs.Run, code string) (*spadepb.EnvironmentDesigned, *spad
 		}
 }
 
+// Rollout is the whole work of one environment.
+func (p *Player) Rollout(ctx context.Context, design *spadepb.EnvironmentDesigned, ok *spadepb.EnvironmentAccepted) error {
+	if !p.admit(ctx, nil) {
+		return ctx.Err()
+	}
+	return p.finish(ctx, ok, p.start(ctx, 0, design, ok))
+}
+
 // rollOut plays an environment and returns what was appended.
 func rollOut(t *testing.T, workers int, code string) []event.Event {
 	t.Helper()
