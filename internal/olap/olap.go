@@ -62,11 +62,13 @@ func Open(cfg Config) (Conn, error) {
 	if err := secure(options, cfg, u); err != nil {
 		return nil, err
 	}
+	shared := &sharedTransport{addr: options.Addr[0], plain: u.Scheme != "https", most: options.MaxOpenConns}
+	options.TransportFunc = shared.share
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("clickhouse at %s: %w", u.Host, err)
 	}
-	return conn, nil
+	return &pool{Conn: conn, transport: shared}, nil
 }
 
 // Ready waits until the server answers or ctx ends. It returns at once when the server refuses the login.

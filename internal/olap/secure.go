@@ -18,7 +18,7 @@ func names() trust.Names {
 	}
 }
 
-// secure sets up TLS where the address says so, and has the transport say what is wrong with it.
+// secure sets up TLS where the address says so.
 func secure(options *clickhouse.Options, cfg Config, u *url.URL) error {
 	if u.Scheme == "https" {
 		certs, err := trust.Config(cfg.CAFile, u.Hostname())
@@ -27,14 +27,11 @@ func secure(options *clickhouse.Options, cfg Config, u *url.URL) error {
 		}
 		options.TLS = certs
 	}
-	addr := options.Addr[0]
-	options.TransportFunc = func(t *http.Transport) (http.RoundTripper, error) {
-		return &transport{inner: trust.Stay(t), addr: addr, plain: u.Scheme != "https"}, nil
-	}
 	return nil
 }
 
-// transport explains what keeps a server from being spoken to.
+// transport explains what keeps a server from being spoken to. It does not pass on CloseIdleConnections, which the client calls when
+// one of its connections ends: the sockets are those of all of them.
 type transport struct {
 	inner http.RoundTripper
 	addr  string
@@ -61,13 +58,6 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return resp, err
-}
-
-// CloseIdleConnections passes on.
-func (t *transport) CloseIdleConnections() {
-	if c, ok := t.inner.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // odd is an answer that no ClickHouse gives: a server of TLS that is asked in plain text may give one.
