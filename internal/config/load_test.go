@@ -163,13 +163,30 @@ func TestProblemsNameWhatWhereAndTheNearestKey(t *testing.T) {
 			environ: []string{
 				"SPADE_KAFKA_BROKERS=a,b:99999", "SPADE_CLICKHOUSE_URL=ftp://x", "SPADE_QDRANT_ADDR=:1",
 				"SPADE_EMBEDDINGS_URL=http://e", "SPADE_KAFKA_SASL=kerberos", "SPADE_KAFKA_CERT=c.pem", "SPADE_KAFKA_PREFIX=a/b",
-				"SPADE_KAFKA_REPLICATION=-1",
+				"SPADE_KAFKA_REPLICATION=-1", "SPADE_POLICY_ADDR=foo",
 			},
 			want: []string{
 				`"a" is not host:port`, `"b:99999" is not host:port`, "clickhouse.url: is not an http://", `":1" is not host:port`,
 				"embeddings.model: is empty", "embeddings.dim: 0 is not between", `"kerberos" is not one of`, "kafka.user: is empty",
 				"kafka.cert: a client certificate needs both", `kafka.prefix: "a/b" holds`, "kafka.replication: -1 is not",
+				`policy.addr: "foo" is not host:port`,
 			},
+		},
+		{
+			name: "numbers that end in infinities", class: config.ErrInvalid,
+			flags: map[string]string{
+				"run.pay.regret": "1e308", "run.pay.novelty": "-1", "run.agent_temperature": "1e-320", "run.designer_temperature": "-1",
+				"run.coverage_power": "1e3",
+			},
+			want: []string{
+				"run.pay.regret: 1e+308 is not between 0 and 1e+06", "run.pay.novelty: -1 is not between", "run.coverage_power: 1000 is not",
+				"run.agent_temperature: 1e-320 is neither 0 nor between 0.001 and 1000", "run.designer_temperature: -1 is neither 0",
+			},
+		},
+		{
+			name: "a name like an id", class: config.ErrInvalid,
+			flags: map[string]string{"run.name": "38f836dc-203e-5c45-acbf-24e66052c5f5"},
+			want:  []string{"run.name: ", "has the form of an id"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

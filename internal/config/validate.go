@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // Choices lists what a setting that names one of several ways may be; nil for other settings. The packages that implement
@@ -63,9 +65,17 @@ func (c *checker) between(key string, n, low, high int) {
 	}
 }
 
-func (c *checker) from0(key string, x float64) {
-	if x < 0 {
-		c.fail(key, "%v is below 0", x)
+func (c *checker) upTo(key string, x, high float64) {
+	if x < 0 || x > high {
+		c.fail(key, "%v is not between 0 and %v", x, high)
+	}
+}
+
+// temperature wants what logits can be divided by: 0 takes the likeliest.
+func (c *checker) temperature(key string, x float64) {
+	const low, high = 0.001, 1000
+	if x != 0 && (x < low || x > high) {
+		c.fail(key, "%v is neither 0 nor between %v and %v", x, low, high)
 	}
 }
 
@@ -147,16 +157,17 @@ func (c *checker) floats(r Run) {
 	if r.DuplicateThreshold <= 0 || r.DuplicateThreshold > 1.000001 {
 		c.fail("run.duplicate_threshold", "%v is not a cosine above 0 and at most 1", r.DuplicateThreshold)
 	}
-	c.from0("run.coverage_power", r.CoveragePower)
-	c.from0("run.coverage_floor", r.CoverageFloor)
-	c.from0("run.coverage_similarity", r.CoverageSimilarity)
-	c.from0("run.advantage_eps", r.AdvantageEps)
-	c.from0("run.agent_temperature", r.AgentTemperature)
-	c.from0("run.designer_temperature", r.DesignerTemperature)
-	c.from0("run.pay.regret", r.Pay.Regret)
-	c.from0("run.pay.validity", r.Pay.Validity)
-	c.from0("run.pay.novelty", r.Pay.Novelty)
-	c.from0("run.pay.coverage", r.Pay.Coverage)
+	// What is beyond these is no setting that anybody means, and would end in infinities while the run goes on.
+	c.upTo("run.coverage_power", r.CoveragePower, 64)
+	c.upTo("run.coverage_floor", r.CoverageFloor, 1e6)
+	c.upTo("run.coverage_similarity", r.CoverageSimilarity, 1e6)
+	c.upTo("run.advantage_eps", r.AdvantageEps, 1e6)
+	c.temperature("run.agent_temperature", r.AgentTemperature)
+	c.temperature("run.designer_temperature", r.DesignerTemperature)
+	c.upTo("run.pay.regret", r.Pay.Regret, 1e6)
+	c.upTo("run.pay.validity", r.Pay.Validity, 1e6)
+	c.upTo("run.pay.novelty", r.Pay.Novelty, 1e6)
+	c.upTo("run.pay.coverage", r.Pay.Coverage, 1e6)
 }
 
 func (c *checker) choices(r Run) {
@@ -200,6 +211,9 @@ func CheckName(name string) error {
 	if strings.TrimSpace(name) != name {
 		return fmt.Errorf("%q begins or ends with a space", name)
 	}
+	if _, err := uuid.Parse(name); err == nil {
+		return fmt.Errorf("%q has the form of an id, and would be taken for one", name)
+	}
 	for _, r := range name {
 		if !strconv.IsPrint(r) {
 			return fmt.Errorf("%q holds a character that cannot be printed", name)
@@ -236,6 +250,9 @@ func (c *checker) services() {
 			c.fail("embeddings.model", "is empty although embeddings.url is set")
 		}
 		c.between("embeddings.dim", c.l.Embeddings.Dim, 1, 65536)
+	}
+	if c.l.Policy.Addr != "" {
+		c.hostPort("policy.addr", c.l.Policy.Addr)
 	}
 	c.secured()
 }

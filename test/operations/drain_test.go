@@ -76,15 +76,9 @@ func (p program) digest(t *testing.T) string {
 	return summary.Digest
 }
 
-func TestARunThatIsAskedToEndDrainsAndIsTakenUp(t *testing.T) {
-	spans := collect(t)
-	p := build(t)
-	p.traces = spans.URL
-	p.data = t.TempDir()
-	undisturbed := p.digest(t)
-	spans.forget()
-
-	p.data = t.TempDir()
+// interrupt starts the command, asks it to end while it works and looks how it does.
+func (p program) interrupt(t *testing.T, asked syscall.Signal) {
+	t.Helper()
 	cmd := p.run()
 	logs, err := cmd.StderrPipe()
 	if err != nil {
@@ -102,20 +96,34 @@ func TestARunThatIsAskedToEndDrainsAndIsTakenUp(t *testing.T) {
 	waitFor(t, "readiness", func() bool { return get(t, addr, "/readyz", 0) == "ready\n" })
 	get(t, addr, "/livez", http.StatusOK)
 
-	asked := time.Now()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	began := time.Now()
+	if err := cmd.Process.Signal(asked); err != nil {
 		t.Fatal(err)
 	}
 	lines.wait()
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("it ended with %v, want exit code 1", err)
+		t.Errorf("%s: it ended with %v, want exit code 1", asked, err)
 	}
-	if took := time.Since(asked); took > late {
-		t.Errorf("it took %s to end, with a drain of %s s", took, drain)
+	if took := time.Since(began); took > late {
+		t.Errorf("%s: it took %s to end, with a drain of %s s", asked, took, drain)
 	}
 	if text := lines.text(); !strings.Contains(text, "interrupted") || !strings.Contains(text, "takes the run up") {
-		t.Errorf("it ended with:\n%s", text)
+		t.Errorf("%s: it ended with:\n%s", asked, text)
+	}
+}
+
+func TestARunThatIsAskedToEndDrainsAndIsTakenUp(t *testing.T) {
+	spans := collect(t)
+	p := build(t)
+	p.traces = spans.URL
+	p.data = t.TempDir()
+	undisturbed := p.digest(t)
+	spans.forget()
+
+	p.data = t.TempDir()
+	for _, asked := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		p.interrupt(t, asked)
 	}
 	if got := p.digest(t); got != undisturbed {
 		t.Errorf("the digest of the run that was taken up is %s, that of the undisturbed one %s", got, undisturbed)
