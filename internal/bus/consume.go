@@ -266,7 +266,7 @@ func (g *consumer) generation(ctx context.Context, gen *kafka.Generation) error 
 	}
 	wg.Wait()
 	close(ended)
-	return errors.Join(errs...)
+	return severalOf(errs)
 }
 
 // trouble notes that the group does not work. The first report of an outage is

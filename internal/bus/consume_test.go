@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -444,6 +445,26 @@ func (slow) Lost()                         {}
 
 // Partitions that have nothing to do end at once when Consume is asked to stop. Those that have keep their time, although it is
 // longer than a rebalance gives.
+// What ends all partitions is said once, by the first.
+func TestWhatEndsManyPartitionsIsSaidOnce(t *testing.T) {
+	_, c := setup(t)
+	broken := errors.New("no room")
+	var assigned atomic.Int32
+	two := make(chan struct{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	err := c.Consume(ctx, group, []string{topic}, nil, bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
+		if assigned.Add(1) == 2 {
+			close(two)
+		}
+		<-two
+		return nil, broken
+	}))
+	if !errors.Is(err, broken) || strings.Count(err.Error(), "no room") != 1 || !strings.Contains(err.Error(), " more partitions)") {
+		t.Error(err)
+	}
+}
+
 func TestStoppingGivesEveryPartitionItsTime(t *testing.T) {
 	b, c := setup(t)
 	cfg := b.Config()

@@ -46,6 +46,27 @@ var (
 	ErrCommit = errors.New("kafka: commit beyond what was delivered")
 )
 
+// several is what ended the partitions of a group. What ends many of them is mostly one thing: the first says it, the others are
+// counted.
+type several []error
+
+// severalOf is nil for none.
+func severalOf(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return several(errs)
+}
+
+func (s several) Error() string {
+	if others := len(s) - 1; others > 0 {
+		return fmt.Sprintf("%v (and %d more partitions)", s[0], others)
+	}
+	return s[0].Error()
+}
+
+func (s several) Unwrap() []error { return s }
+
 // RejectedError says which events of an Append were refused before anything
 // was sent. The others were appended.
 type RejectedError struct {

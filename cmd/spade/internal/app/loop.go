@@ -30,6 +30,10 @@ const shownProblems = 10
 func (s *Services) RunLoop(
 	ctx context.Context, l config.Loaded, view View, ingesting func(corpus.Progress),
 ) (summary Summary, err error) {
+	tasks, suites, err := LoadTasks(l.Run.Suites)
+	if err != nil {
+		return Summary{}, err
+	}
 	fixed, documents, err := s.designs(ctx, l, ingesting)
 	if err != nil {
 		return Summary{}, err
@@ -41,10 +45,6 @@ func (s *Services) RunLoop(
 		return Summary{}, err
 	}
 	if err := s.StartSinks(ctx); err != nil {
-		return Summary{}, err
-	}
-	tasks, suites, err := LoadTasks(l.Run.Suites)
-	if err != nil {
 		return Summary{}, err
 	}
 	b, err := s.launch(ctx, l)

@@ -182,7 +182,7 @@ func (s *Services) approach(
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-s.sinkFailed():
-			return nil, fmt.Errorf("a projection ended: %w", context.Cause(s.sinksContext))
+			return nil, errProjectionEnded
 		case <-time.After(approachEvery):
 		}
 	}

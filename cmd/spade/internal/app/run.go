@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -68,11 +69,14 @@ func (c *crew) workInView(ctx context.Context, at bus.Positions, view View) erro
 	return c.work(ctx, at, allRoles()...)
 }
 
+// errProjectionEnded ends what goes on beside a projection. Close says why the projection ended.
+var errProjectionEnded = errors.New("a projection ended")
+
 // watchSinks ends the roles when a projection ends: the designer would wait for a memory that does not grow any more.
 func (s *Services) watchSinks(ctx context.Context) error {
 	select {
 	case <-s.sinksContext.Done():
-		return fmt.Errorf("a projection ended: %w", context.Cause(s.sinksContext))
+		return errProjectionEnded
 	case <-ctx.Done():
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 )
 
 func TestARunEndsWhenAProjectionDoes(t *testing.T) {
-	broken := errors.New("no room")
 	sinks, end := context.WithCancelCause(t.Context())
 	s := &Services{sinksContext: sinks}
 	roles, stop := context.WithCancel(t.Context())
@@ -15,8 +14,8 @@ func TestARunEndsWhenAProjectionDoes(t *testing.T) {
 	if err := s.watchSinks(roles); err != nil {
 		t.Errorf("the roles ended first: %v", err)
 	}
-	end(broken)
-	if err := s.watchSinks(t.Context()); !errors.Is(err, broken) {
+	end(errors.New("no room"))
+	if err := s.watchSinks(t.Context()); !errors.Is(err, errProjectionEnded) {
 		t.Errorf("error %v", err)
 	}
 }
