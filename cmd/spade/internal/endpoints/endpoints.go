@@ -59,9 +59,13 @@ func Open(ctx context.Context, l config.Loaded, set Settings) (*Services, error)
 			set.Logger.Warn(told)
 		}
 	}
-	if set.Existing && l.Origin("data") != config.OriginDefault && !allExternal(l.Config, set.Services) {
-		if err := exists(l); err != nil {
+	if !allExternal(l.Config, set.Services) {
+		err := exists(l)
+		if err != nil && set.Existing && l.Origin("data") != config.OriginDefault {
 			return nil, err
+		}
+		if err != nil && set.Logger != nil {
+			set.Logger.Info("services of its own begin in a new data folder", "reason", err)
 		}
 	}
 	lease, err := embedded.Connect(ctx, leaseConfig(l.Config, set), embedded.Settings{

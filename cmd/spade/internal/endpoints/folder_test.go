@@ -2,6 +2,7 @@ package endpoints
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,22 @@ func TestOneThatOnlyReadsMakesNoFolder(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A worker that is started in a wrong place begins services of its own there, and would wait at them without a word.
+func TestANewFolderIsToldOf(t *testing.T) {
+	l := config.Loaded{Config: config.NewDefaultConfig()}
+	l.Data = filepath.Join(t.TempDir(), "wrong")
+	var told strings.Builder
+	s, err := Open(t.Context(), l, Settings{
+		Purpose: "test", Services: []embedded.Service{embedded.Kafka}, Command: []string{"false"}, Logger: slog.New(slog.NewTextHandler(&told, nil)),
+	})
+	if err == nil {
+		err = s.Close()
+	}
+	if !strings.Contains(told.String(), l.Data) || !strings.Contains(told.String(), "new data folder") {
+		t.Errorf("told %q, and %v", told.String(), err)
 	}
 }
 
