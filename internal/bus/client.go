@@ -70,7 +70,7 @@ func New(cfg Config, set Settings) (*Client, error) {
 	}
 	c := &Client{
 		cfg: cfg, set: set, log: set.Logger, codec: codec,
-		dial:  newDialer(cfg.RequestTimeout),
+		dial:  newDialer(cfg.RequestTimeout, cfg.Brokers),
 		room:  semaphore.NewWeighted(cfg.InFlightBytes),
 		known: map[string]topicInfo{},
 		lanes: map[lanePos]*lane{},

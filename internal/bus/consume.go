@@ -88,8 +88,8 @@ func (c *Client) Consume(ctx context.Context, group string, topics []string, sta
 	}
 	// The group has connections of its own: closing them is what interrupts a
 	// member that waits for the others to join.
-	dial := newDialer(c.cfg.RequestTimeout)
-	dial.patience, dial.first = c.cfg.RequestTimeout, c.cfg.Brokers
+	dial := newDialer(c.cfg.RequestTimeout, c.cfg.Brokers)
+	dial.patience = c.cfg.RequestTimeout
 	dialer := *c.groups
 	dialer.DialFunc = dial.DialContext
 	cg, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{

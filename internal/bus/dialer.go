@@ -25,9 +25,18 @@ type dialer struct {
 	silent map[string]time.Time // addresses that took connections and did not answer, and until when to pass them over
 }
 
-func newDialer(timeout time.Duration) *dialer {
-	return &dialer{Dialer: net.Dialer{Timeout: timeout}, open: map[*trackedConn]struct{}{}}
+// newDialer begins with the first of these addresses that answers. One that drops what comes to it, as the address of a machine that
+// is gone does, must leave time for the others within timeout, which is that of a request.
+func newDialer(timeout time.Duration, first []string) *dialer {
+	if len(first) > 1 {
+		timeout /= shares
+	}
+	return &dialer{Dialer: net.Dialer{Timeout: timeout}, first: first, open: map[*trackedConn]struct{}{}}
 }
+
+// shares is how many silent addresses a request may come upon and still be made. A quarter of the default is enough for one lost
+// packet, which is sent again after a second.
+const shares = 4
 
 // DialContext opens a connection that closeAll can close.
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {

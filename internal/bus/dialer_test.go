@@ -1,9 +1,11 @@
 package bus
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,8 +29,8 @@ func TestAddressesArePassedOverForOthersOnly(t *testing.T) {
 		}
 		return err != nil
 	}
-	d := newDialer(time.Second)
-	d.patience, d.first = time.Hour, []string{addr, "b:9092", "c:9092"}
+	d := newDialer(time.Second, []string{addr, "b:9092", "c:9092"})
+	d.patience = time.Hour
 	for i, silent := range d.first {
 		d.noteSilent(silent)
 		if last := i == len(d.first)-1; refused(d) == last {
@@ -39,9 +41,23 @@ func TestAddressesArePassedOverForOthersOnly(t *testing.T) {
 	if !refused(d) {
 		t.Error("afterwards one is no longer passed over")
 	}
-	alone := newDialer(time.Second)
-	alone.patience, alone.first = time.Hour, []string{addr}
+	alone := newDialer(time.Second, []string{addr})
+	alone.patience = time.Hour
 	if alone.noteSilent(addr); refused(alone) {
 		t.Error("the only one is passed over")
+	}
+}
+
+// TestAMachineThatIsGoneLeavesTimeForTheOthers: nothing answers at its address, not even that nobody listens.
+func TestAMachineThatIsGoneLeavesTimeForTheOthers(t *testing.T) {
+	d := newDialer(time.Second, []string{"gone:9092", "there:9092"})
+	d.ControlContext = func(ctx context.Context, _, _ string, _ syscall.RawConn) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := d.DialContext(ctx, "tcp", "127.0.0.1:9"); err == nil || ctx.Err() != nil {
+		t.Fatalf("%v, and the request has no time left for the others: %v", err, ctx.Err())
 	}
 }
