@@ -42,7 +42,8 @@ var ErrMadeAgain = errors.New("memory: the topic was deleted and made again")
 // write stored is durable when it returns.
 type Store interface {
 	// EnsureLive makes the collections that are missing, FindLive only finds them; EnsureBeside makes empty ones beside
-	// them, which Switch puts in their place and Sweep, which deletes what is not live, spares from then on.
+	// them, which Switch puts in their place and Sweep, which deletes what is not live, spares from then on. Discard deletes of
+	// what is not live only what lay beside with that suffix.
 	EnsureLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
 	FindLive(ctx context.Context, all ...vector.Collection) ([]vector.Ensured, error)
 	// Behind is the collection that is live now.
@@ -51,6 +52,7 @@ type Store interface {
 	Switch(ctx context.Context, suffix string, all ...vector.Collection) error
 	Leftovers(ctx context.Context, all ...vector.Collection) ([]string, error)
 	Sweep(ctx context.Context, all ...vector.Collection) (deleted []string, err error)
+	Discard(ctx context.Context, suffix string, all ...vector.Collection) (deleted []string, err error)
 	// Insert stores the points whose ids are not there yet and leaves the others
 	// as they are, in one step of the store's.
 	Insert(ctx context.Context, collection string, points []vector.Point) error

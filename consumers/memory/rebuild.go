@@ -31,6 +31,11 @@ func (m *Memory) Sweep(ctx context.Context) (deleted []string, err error) {
 	return m.set.Store.Sweep(ctx, m.collections()...)
 }
 
+// Discard deletes the collections of Beside, unless they are live.
+func (m *Memory) Discard(ctx context.Context, suffix string) (deleted []string, err error) {
+	return m.set.Store.Discard(ctx, suffix, m.collections()...)
+}
+
 // Leftovers are what Sweep would delete. While no rebuild runs there are some only where one was killed: before its switch, which
 // does no harm, or after it, and then points may be missing that were written while it switched.
 func (m *Memory) Leftovers(ctx context.Context) ([]string, error) {

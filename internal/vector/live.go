@@ -137,11 +137,23 @@ func (c *Client) Leftovers(ctx context.Context, all ...Collection) ([]string, er
 
 // Sweep deletes the Leftovers.
 func (c *Client) Sweep(ctx context.Context, all ...Collection) (deleted []string, err error) {
+	return c.sweep(ctx, func(string) bool { return true }, all)
+}
+
+// Discard deletes those of the Leftovers that EnsureBeside made with this suffix, and none that Switch made the live ones.
+func (c *Client) Discard(ctx context.Context, suffix string, all ...Collection) (deleted []string, err error) {
+	return c.sweep(ctx, func(name string) bool { return strings.HasSuffix(name, besidePart+suffix) }, all)
+}
+
+func (c *Client) sweep(ctx context.Context, which func(name string) bool, all []Collection) (deleted []string, err error) {
 	left, err := c.Leftovers(ctx, all...)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range left {
+		if !which(name) {
+			continue
+		}
 		if err := c.DeleteCollection(ctx, name); err != nil {
 			return deleted, err
 		}

@@ -59,6 +59,16 @@ func TestLive(t *testing.T) {
 	if _, err := c.EnsureBeside(ctx, "left", things, other); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.EnsureBeside(ctx, "failed", things, other); err != nil {
+		t.Fatal(err)
+	}
+	for suffix, want := range map[string][]string{"failed": {other.Name() + "_rfailed", things.Name() + "_rfailed"}, "one": nil} {
+		deleted, err := c.Discard(ctx, suffix, things, other)
+		slices.Sort(deleted)
+		if err != nil || !slices.Equal(deleted, want) {
+			t.Errorf("of %s it discarded %v, want %v: %v", suffix, deleted, want, err)
+		}
+	}
 	deleted, err := c.Sweep(ctx, things, other)
 	slices.Sort(deleted)
 	want := []string{other.Name(), other.Name() + "_rleft", things.Name(), things.Name() + "_rleft"}

@@ -22,7 +22,6 @@ type Stage string
 
 // The stages of a rebuild of the memory, in their order.
 const (
-	Repairing  Stage = "repairing"
 	Preparing  Stage = "preparing"
 	Filling    Stage = "filling"
 	Switching  Stage = "switching"
@@ -73,7 +72,7 @@ func New(cfg Config, set Settings) (*Memory, error) {
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
-	m.stage.Store(Repairing)
+	m.stage.Store(Preparing)
 	return m, nil
 }
 
@@ -85,15 +84,14 @@ func (m *Memory) Progress() Progress {
 }
 
 // Run fills collections beside the live ones, switches to them, reads on to what the log is by then, and deletes the old ones.
-// One that is broken off before the switch leaves collections that the next Run deletes; one that is broken off after
-// it may leave points missing that were written meanwhile, until the next Run. Both leave collections that are not live: whoever
-// projects looks for them and runs it again.
+// One that is killed before the switch leaves collections that the next Run deletes; one that is broken off after it may leave points
+// missing that were written meanwhile, until the next Run. Both leave collections that are not live: whoever projects looks for them
+// and runs it again. They say that there is something to mend, and so they stay until a Run has come to its end.
 func (m *Memory) Run(ctx context.Context) error {
 	for _, step := range []struct {
 		stage Stage
 		do    func(context.Context) error
 	}{
-		{Repairing, m.sweep},
 		{Preparing, m.prepare},
 		{Filling, m.fill},
 		{Switching, func(ctx context.Context) error { return m.set.Memory.Switch(ctx, m.suffix) }},
@@ -121,11 +119,13 @@ func (m *Memory) broken(ctx context.Context, at Stage, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoFor)
 	defer cancel()
-	return errors.Join(cause, m.sweep(ctx))
+	return errors.Join(cause, m.told(m.set.Memory.Discard(ctx, m.suffix)))
 }
 
-func (m *Memory) sweep(ctx context.Context) error {
-	deleted, err := m.set.Memory.Sweep(ctx)
+func (m *Memory) sweep(ctx context.Context) error { return m.told(m.set.Memory.Sweep(ctx)) }
+
+// told logs what was deleted.
+func (m *Memory) told(deleted []string, err error) error {
 	if len(deleted) > 0 {
 		m.log.Info("collections deleted", "names", deleted)
 	}

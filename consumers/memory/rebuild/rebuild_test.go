@@ -316,6 +316,46 @@ func (s *stalling) HighWatermarks(ctx context.Context, topic string) (map[int32]
 	return s.Client.HighWatermarks(ctx, topic)
 }
 
+// TestAnAttemptThatFailsForgetsNothing: what a rebuild left that was killed after its switch says that points are missing, until they
+// are there again.
+func TestAnAttemptThatFailsForgetsNothing(t *testing.T) {
+	m := newMind(t)
+	defer m.stop()
+	m.append(m.documents(10)...)
+	m.accept(0, 10)
+	m.nearest(m.live, 1, 10)
+	m.settled()
+	want := m.points()
+	_, err := m.live.Beside(t.Context(), "killed", memory.PoisonFunc(nil))
+	if err := errors.Join(err, m.live.Switch(t.Context(), "killed")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := m.live.Leftovers(t.Context())
+	if err != nil || len(left) == 0 {
+		t.Fatalf("left: %v, %v", left, err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	r, err := New(Config{}, Settings{Log: &stalling{Client: m.log, left: 1, instead: end}, Memory: m.open(), Logger: testLogger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the attempt: %v", err)
+	}
+	if still, err := m.live.Leftovers(t.Context()); err != nil || !slices.Equal(still, left) {
+		t.Errorf("left: %v, before the attempt %v, %v", still, left, err)
+	}
+	if err := m.rebuild().Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.points(); !maps.Equal(got, want) {
+		t.Errorf("%d points, want %d", len(got), len(want))
+	}
+	if still, err := m.live.Leftovers(t.Context()); err != nil || len(still) > 0 {
+		t.Errorf("left: %v, %v", still, err)
+	}
+}
+
 // TestStalled: a rebuild that was taken for dead, and whose collections are gone therefore, leaves the memory alone.
 func TestStalled(t *testing.T) {
 	m := newMind(t)
