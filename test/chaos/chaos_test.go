@@ -37,7 +37,7 @@ func (w *world) begin() {
 	w.seen = newObserver(w.t, w)
 	w.t.Cleanup(w.seen.stop)
 	for _, p := range w.layout {
-		w.addSlot(p.role, p.linked)
+		w.addSlot(p)
 	}
 	w.t.Cleanup(w.empty)
 	w.told = listen(w.slots)
@@ -50,20 +50,22 @@ func (w *world) begin() {
 type place struct {
 	role   string
 	linked bool // reaches the servers through relays instead of holding a lease on the data folder
+	asks   bool // asks the policy worker instead of a plugin of its own
 }
 
 // crew is the roles of a world for faults of all kinds: two of those where two get into each other's way.
 func crew() []place {
 	return []place{
-		{"trainer", false},
-		{"trainer", true},
-		{"designer", false},
-		{"rollout", false},
-		{"rollout", true},
-		{"scorer", true},
-		{"memory", false},
-		{"warehouse", true},
-		{"warehouse", true},
+		{role: "policy"},
+		{role: "trainer"},
+		{role: "trainer", linked: true},
+		{role: "designer"},
+		{role: "rollout"},
+		{role: "rollout", linked: true, asks: true},
+		{role: "scorer", linked: true},
+		{role: "memory"},
+		{role: "warehouse", linked: true},
+		{role: "warehouse", linked: true},
 	}
 }
 

@@ -9,6 +9,7 @@
 // SPADE_KAFKA_BROKERS, SPADE_CLICKHOUSE_URL or SPADE_QDRANT_ADDR name servers, the world uses those, and the faults that it
 // cannot cause there are left out by name. Half of the processes hold a lease on the data folder, as on one machine; the
 // others reach the servers by address, as on many, through relays of the test (relay_test.go, kafka_test.go, http_test.go).
+// A policy worker answers for some of the processes that play and design; the others start a plugin of their own.
 // An appender (appender_test.go) writes events of its own all the while and notes what was acknowledged; now and then it
 // plants records that no consumer can read.
 //

@@ -7,7 +7,7 @@ import "time"
 // joinAndLeave starts one more process of a role, and asks it to end after a while.
 func joinAndLeave(w *world) {
 	like := w.pick(w.slots)
-	s := w.addSlot(like.role, like.links != nil)
+	s := w.addSlot(like.place)
 	w.log.add("%s joins", s.name)
 	time.Sleep(w.between(time.Second, 5*time.Second))
 	w.log.add("%s is asked to end", s.name)

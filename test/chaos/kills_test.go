@@ -17,10 +17,16 @@ func TestRolesRecover(t *testing.T) {
 	set.roomy = true
 	w := newWorld(t, set)
 	w.layout = []place{
-		{"trainer", false}, {"designer", false}, {"rollout", false}, {"scorer", false}, {"memory", false}, {"warehouse", false},
+		{role: "policy"},
+		{role: "trainer"},
+		{role: "designer", asks: true},
+		{role: "rollout", asks: true},
+		{role: "scorer"},
+		{role: "memory"},
+		{role: "warehouse"},
 	}
 	w.begin()
-	targets := []string{"trainer", "designer", "rollout", "scorer", "memory", "warehouse", "plugin", "sandbox"}
+	targets := []string{"policy", "trainer", "designer", "rollout", "scorer", "memory", "warehouse", "plugin", "sandbox"}
 	if w.servers.ownKafka {
 		targets = append(targets, "supervisor")
 	}

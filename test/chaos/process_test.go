@@ -16,12 +16,13 @@ import (
 
 // slot is a place that one process of a role fills. Its keeper starts another process whenever one ends.
 type slot struct {
+	place
 	w       *world
 	name    string // role and number
-	role    string
 	args    []string
 	links   *links // nil: the process holds a lease on the data folder
 	metrics string // where it tells its metrics; empty: it does not
+	policy  string // where it answers as a policy worker; empty: it is none
 
 	done chan struct{} // closed when the keeper has ended
 
@@ -105,10 +106,11 @@ func (s *slot) launch() (*exec.Cmd, *os.File, error) {
 }
 
 func (s *slot) environ() []string {
-	if s.links == nil {
-		return s.w.servers.external()
+	env := s.w.servers.external()
+	if s.links != nil {
+		env = s.links.env(s.w.servers)
 	}
-	return s.links.env(s.w.servers)
+	return append(env, "SPADE_POLICY_TOKEN="+s.w.nonce)
 }
 
 func (s *slot) logFile() string { return filepath.Join(s.w.dir, s.name+".log") }

@@ -18,7 +18,8 @@ func marks() map[string][]string {
 	episodes := []string{"RolloutCompleted", "RolloutDropped"}
 	return map[string][]string{
 		"designer": {"EnvironmentDesigned"}, "rollout": episodes, "scorer": {"RegretEstimated", "RegretUnavailable"},
-		"trainer": {"DesignRequested", "PolicyUpdated", "IterationClosed"}, "plugin": episodes, "sandbox": episodes,
+		"trainer": {"DesignRequested", "PolicyUpdated", "IterationClosed"},
+		"plugin":  episodes, "sandbox": episodes, "policy": episodes,
 	}
 }
 

@@ -156,7 +156,7 @@ func (w *world) holdServers() {
 	if !w.servers.anyOwn() {
 		return
 	}
-	w.up = &slot{w: w, name: "up", role: "up", args: []string{"up", "--data", w.data}}
+	w.up = &slot{w: w, name: "up", place: place{role: "up"}, args: []string{"up", "--data", w.data}}
 	w.up.start()
 	w.t.Cleanup(func() { w.up.stop(stopTimeout) })
 }
@@ -218,25 +218,26 @@ func (w *world) report() {
 }
 
 // addSlot fills a place with a process of a role.
-func (w *world) addSlot(role string, linked bool) *slot {
-	n := 0
-	for _, s := range w.slots {
-		if s.role == role {
-			n++
-		}
-	}
-	s := &slot{w: w, role: role, name: fmt.Sprintf("%s-%d", role, n)}
+func (w *world) addSlot(p place) *slot {
+	n := len(w.roleSlots(p.role))
+	s := &slot{w: w, place: p, name: fmt.Sprintf("%s-%d", p.role, n)}
 	data := w.data
-	if linked && !w.servers.tls() || !w.servers.anyOwn() {
+	if p.linked && !w.servers.tls() || !w.servers.anyOwn() {
 		if !w.servers.tls() {
 			s.links = newLinks(w.t, w.servers, s.who, w.ledger)
 		}
 		data = filepath.Join(w.dir, s.name)
 	}
-	s.args = []string{"worker", role, "--data", data}
-	if role == "warehouse" {
+	s.args = []string{"worker", p.role, "--data", data}
+	switch {
+	case p.role == "warehouse":
 		s.metrics = freeAddr(w.t)
 		s.args = append(s.args, "--metrics-listen", s.metrics)
+	case p.role == "policy":
+		s.policy = freeAddr(w.t)
+		s.args = append(s.args, "--policy-listen", s.policy)
+	case p.asks:
+		s.args = append(s.args, "--policy-addr", w.roleSlots("policy")[0].policy)
 	}
 	w.slots = append(w.slots, s)
 	s.start()
