@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,9 +50,12 @@ func build(t *testing.T) program {
 	return program{bin: filepath.Join(dir, "spade"), corpus: corpus}
 }
 
+// iterations take a run some seconds, so that it is still going on once it was looked at.
+const iterations = 12
+
 // run is the command that is tested.
-func (p program) run() *exec.Cmd {
-	return exec.Command(p.bin, "run", "--json", "--data", p.data, "--name", "drained", "--seed", "3", "--iterations", "4",
+func (p program) run(iterations int) *exec.Cmd {
+	return exec.Command(p.bin, "run", "--json", "--data", p.data, "--name", "drained", "--seed", "3", "--iterations", strconv.Itoa(iterations),
 		"--designs", "4", "--env-seeds", "2", "--repeats", "2", "--corpus", p.corpus, "--drain", drain,
 		"--metrics-listen", "127.0.0.1:0", "--log-level", "info", "--log-format", "json", "--trace-endpoint", p.traces)
 }
@@ -59,7 +63,7 @@ func (p program) run() *exec.Cmd {
 // digest runs the command to its end and returns the run's digest.
 func (p program) digest(t *testing.T) string {
 	t.Helper()
-	cmd := p.run()
+	cmd := p.run(iterations)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -76,10 +80,10 @@ func (p program) digest(t *testing.T) string {
 	return summary.Digest
 }
 
-// interrupt starts the command, asks it to end while it works and looks how it does.
-func (p program) interrupt(t *testing.T, asked syscall.Signal) {
+// interrupt starts a run, asks it to end while it works and looks how it does.
+func (p program) interrupt(t *testing.T, asked syscall.Signal, iterations int) {
 	t.Helper()
-	cmd := p.run()
+	cmd := p.run(iterations)
 	logs, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -122,13 +126,19 @@ func TestARunThatIsAskedToEndDrainsAndIsTakenUp(t *testing.T) {
 	spans.forget()
 
 	p.data = t.TempDir()
-	for _, asked := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-		p.interrupt(t, asked)
-	}
+	p.interrupt(t, syscall.SIGTERM, iterations)
 	if got := p.digest(t); got != undisturbed {
 		t.Errorf("the digest of the run that was taken up is %s, that of the undisturbed one %s", got, undisturbed)
 	}
 	spans.check(t)
+}
+
+// A terminal that is closed takes nothing along that the run would have to do again.
+func TestAClosedTerminalDrains(t *testing.T) {
+	p := build(t)
+	p.traces = collect(t).URL
+	p.data = t.TempDir()
+	p.interrupt(t, syscall.SIGHUP, 1000)
 }
 
 // get asks a path of the metrics' server; a code of 0 takes any answer, none included.
