@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,8 @@ const (
 	// aloneFor is how long nobody else may have come before the work begins.
 	aloneFor  = time.Second
 	askMember = 200 * time.Millisecond
+	// heldFor is how long ago one may have held the partition that does not give up: a rebalance takes it away for a moment.
+	heldFor = 5 * time.Second
 )
 
 // exclusively does what no two processes may do at once. The lock is a consumer group: whoever holds the one partition of
@@ -35,13 +38,14 @@ func exclusively(ctx context.Context, log *bus.Client, group string, do func(ctx
 	}
 	joined, leave := context.WithCancel(ctx)
 	defer leave()
-	var begun atomic.Bool
+	var me contender
 	result := make(chan error, 1)
 	lead := func(ctx context.Context) error {
+		defer me.holds()()
 		if err := waitAlone(ctx, log, group); err != nil {
 			return err
 		}
-		if !begun.CompareAndSwap(false, true) {
+		if !me.begun.CompareAndSwap(false, true) {
 			return nil // given up
 		}
 		err := do(ctx)
@@ -55,12 +59,15 @@ func exclusively(ctx context.Context, log *bus.Client, group string, do func(ctx
 	h := bus.HandlerFunc(func(_ context.Context, claim *bus.Claim) (bus.Processor, error) {
 		return newTerm(joined, claim, lead), nil
 	})
-	// Of those that came at the same moment one after the other gives up, until one is alone.
-	defer time.AfterFunc(lockFor/2+rand.N(lockFor), func() {
-		if begun.CompareAndSwap(false, true) {
+	// Of those that came at the same moment one after the other gives up, until the one that holds the partition is alone.
+	given := make(chan struct{})
+	go func() {
+		defer close(given)
+		if me.standsBy(joined) && me.begun.CompareAndSwap(false, true) {
 			leave()
 		}
-	}).Stop()
+	}()
+	defer func() { leave(); <-given }()
 	err := log.Consume(joined, group, []string{topics.Runs}, nil, h)
 	select {
 	case done := <-result:
@@ -74,6 +81,41 @@ func exclusively(ctx context.Context, log *bus.Client, group string, do func(ctx
 		return ctx.Err()
 	}
 	return ErrBusy
+}
+
+// contender is whether a process holds the partition, and whether it has begun its work or given up.
+type contender struct {
+	begun atomic.Bool
+
+	mu    sync.Mutex // guards the following
+	terms int        // that last: at most one, and another that ends
+	until time.Time  // when the last one ended
+}
+
+// holds notes that a term has begun, and with the returned function that it is over.
+func (c *contender) holds() (over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.terms++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.terms--
+		c.until = time.Now()
+	}
+}
+
+// standsBy waits for about as long as a lock is waited for, and then until the partition is another's. It is false when ctx ends.
+func (c *contender) standsBy(ctx context.Context) bool {
+	for wait := lockFor/2 + rand.N(lockFor); pause(ctx, wait) == nil; wait = askMember {
+		c.mu.Lock()
+		held := c.terms > 0 || time.Since(c.until) < heldFor
+		c.mu.Unlock()
+		if !held {
+			return true
+		}
+	}
+	return false
 }
 
 // waitFree waits until nobody holds a lock.
