@@ -302,16 +302,18 @@ func TestATopicThatDoesNotExistIsNamed(t *testing.T) {
 	}
 }
 
-// stall makes the broker hold produce requests until the returned function runs.
-func stall(t *testing.T, b *bustest.Broker) (resume func()) {
+// stall makes the broker hold produce requests, once it closes held the first of them, until resume runs.
+func stall(t *testing.T, b *bustest.Broker) (held <-chan struct{}, resume func()) {
 	t.Helper()
-	release := make(chan struct{})
+	release, begun := make(chan struct{}), make(chan struct{})
+	var first sync.Once
 	b.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		first.Do(func() { close(begun) })
 		b.Cluster().KeepControl()
 		b.Cluster().SleepControl(func() { <-release })
 		return nil, nil, false
 	})
-	return sync.OnceFunc(func() { close(release) })
+	return begun, sync.OnceFunc(func() { close(release) })
 }
 
 func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
@@ -320,9 +322,10 @@ func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
 	cfg.BatchBytes, cfg.InFlightBytes = 8<<10, 16<<10
 	c := b.ClientWith(t, cfg, bus.Settings{})
 	appendAll(t, warm, newEvent(topic, "k", "warm"))
-	resume := stall(t, b)
+	appendAll(t, c, newEvent(topic, "k", "warm too")) // logged in, and the topic looked up
+	held, resume := stall(t, b)
 	defer resume()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -344,6 +347,8 @@ func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
 			}
 		})
 	}
+	<-held
+	cancel()
 	wg.Wait()
 	if sent == 0 || sent > 3 || waiting != 20-sent {
 		t.Errorf("%d in flight, %d refused", sent, waiting)
@@ -355,11 +360,11 @@ func TestAStalledBrokerDoesNotFillMemory(t *testing.T) {
 func TestCloseEndsWhatIsInFlight(t *testing.T) {
 	b, c := embedded(t)
 	appendAll(t, c, newEvent(topic, "k", "a"))
-	resume := stall(t, b)
+	held, resume := stall(t, b)
 	defer resume()
 	done := make(chan error, 1)
 	go func() { done <- c.Append(t.Context(), newEvent(topic, "k", "b")) }()
-	eventually(t, "a request waits", func() bool { return b.Cluster().PartitionInfo(topic, 0) != nil })
+	<-held
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -367,6 +372,9 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := c.Append(t.Context(), newEvent(topic, "k", "c")); !errors.Is(err, bus.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if err := c.Ready(t.Context()); !errors.Is(err, bus.ErrClosed) { // and begins no connection
 		t.Errorf("got %v", err)
 	}
 	if err := c.Close(); err != nil {

@@ -83,8 +83,10 @@ func New(cfg Config, set Settings) (*Client, error) {
 		c.login = &logins{Mechanism: mech}
 		mech = c.login
 	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.transport = &kafka.Transport{
-		Dial: c.dial.DialContext, DialTimeout: cfg.RequestTimeout, ClientID: cfg.ClientID,
+		Context: c.ctx, // a request that comes late must not begin connections that nobody ends
+		Dial:    c.dial.DialContext, DialTimeout: cfg.RequestTimeout, ClientID: cfg.ClientID,
 		MetadataTTL: 5 * time.Second, TLS: certs, SASL: mech,
 	}
 	c.kafka = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Transport: c.transport}
@@ -94,7 +96,6 @@ func New(cfg Config, set Settings) (*Client, error) {
 	if c.set.Check == nil {
 		c.set.Check = event.Check
 	}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
 
@@ -142,7 +143,7 @@ func (c *Client) retry(ctx context.Context, op string, fn func(context.Context) 
 		case c.ctx.Err() != nil:
 			return fmt.Errorf("%s: %w", op, ErrClosed)
 		case ctx.Err() != nil && last == nil:
-			return fmt.Errorf("%w: %w", classify(op, err), ctx.Err())
+			return fmt.Errorf("%w: %w", c.hint(classify(op, err)), ctx.Err())
 		case ctx.Err() != nil:
 			return fmt.Errorf("%w: %w", c.hint(last), ctx.Err())
 		}

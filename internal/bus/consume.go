@@ -103,6 +103,7 @@ func (c *Client) Consume(ctx context.Context, group string, topics []string, sta
 	}
 	err = g.run(ctx, cg)
 	leave(cg, dial)
+	g.depart()
 	if err != nil {
 		return fmt.Errorf("consume %s: %w", group, err)
 	}
@@ -121,6 +122,22 @@ func leave(cg *kafka.ConsumerGroup, dial *dialer) {
 	dial.closeAll()
 }
 
+// depart takes the member out of the group that it was last in, where the library has not: one that is told to join again while it
+// is closed stays, and its partitions would be nobody's until its session times out.
+func (g *consumer) depart() {
+	if g.member == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(g.c.ctx, leaveTimeout)
+	defer cancel()
+	_, err := g.c.kafka.LeaveGroup(ctx, &kafka.LeaveGroupRequest{
+		GroupID: g.c.onWire(g.group), Members: []kafka.LeaveGroupRequestMember{{ID: g.member}},
+	})
+	if err != nil { // its session ends all the same
+		g.c.log.Debug("kafka group was not left", "group", g.group, "error", err)
+	}
+}
+
 // consumer is one Consume.
 type consumer struct {
 	c       *Client
@@ -131,7 +148,8 @@ type consumer struct {
 	at      *standing
 	outage  outage.Outage
 	began   time.Time
-	joined  bool // once at least
+	joined  bool   // once at least
+	member  string // of the group, as of the last generation
 }
 
 // check makes sure of what co-partitioning needs. A group that subscribes to a
@@ -172,7 +190,7 @@ func (g *consumer) run(ctx context.Context, cg *kafka.ConsumerGroup) error {
 			return ErrClosed
 		case err == nil:
 			tries.worked()
-			g.joined = true
+			g.joined, g.member = true, gen.MemberID
 			if err := g.generation(ctx, gen); err != nil {
 				return err
 			}

@@ -8,7 +8,9 @@ import (
 	"hash/crc32"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -206,6 +208,43 @@ func TestConsumeStopsWhileItJoins(t *testing.T) {
 	stop := consume(t, c, &recorder{}, nil, topic)
 	<-joining
 	mustStop(t, stop)
+}
+
+// A member that is told to join again, while others come, and is asked to end leaves nothing in the group that holds partitions.
+func TestWhoEndsInARebalanceIsGone(t *testing.T) {
+	b, c := embedded(t)
+	cfg := b.Config()
+	cfg.SessionTimeout, cfg.RequestTimeout = time.Minute, time.Minute // for neither of which a member that is gone is waited for
+	first := &recorder{}
+	stop := consume(t, b.ClientWith(t, cfg, bus.Settings{}), first, nil, topic)
+	eventually(t, "it has joined", func() bool { return first.held() == testPartitions })
+	var restless atomic.Bool
+	restless.Store(true)
+	told := make(chan struct{}, 1)
+	b.Cluster().ControlKey(int16(kmsg.SyncGroup), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		b.Cluster().KeepControl()
+		if !restless.Load() {
+			return nil, nil, false
+		}
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+		res := req.ResponseKind().(*kmsg.SyncGroupResponse)
+		res.ErrorCode = kerr.RebalanceInProgress.Code
+		return res, nil, true
+	})
+	second := &recorder{}
+	stopSecond := consume(t, b.ClientWith(t, cfg, bus.Settings{}), second, nil, topic)
+	<-told
+	eventually(t, "the first is told to join again", func() bool { return first.held() == 0 })
+	mustStop(t, stop)
+	restless.Store(false)
+	eventually(t, "the second holds all", func() bool { return second.held() == testPartitions })
+	mustStop(t, stopSecond)
+	if n, err := c.Members(t.Context(), group); err != nil || n != 0 {
+		t.Errorf("%d members are left: %v", n, err)
+	}
 }
 
 // A batch whose checksum is right and whose records are none is a dead letter like any other record that is no event.

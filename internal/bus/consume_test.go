@@ -447,17 +447,23 @@ func (slow) Lost()                         {}
 // longer than a rebalance gives.
 // What ends all partitions is said once, by the first.
 func TestWhatEndsManyPartitionsIsSaidOnce(t *testing.T) {
-	_, c := setup(t)
+	b, _ := setup(t)
+	cfg := b.Config()
+	cfg.StopTimeout = time.Minute // the others fail as well, however late
+	c := b.ClientWith(t, cfg, bus.Settings{})
 	broken := errors.New("no room")
 	var assigned atomic.Int32
 	two := make(chan struct{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := c.Consume(ctx, group, []string{topic}, nil, bus.HandlerFunc(func(context.Context, *bus.Claim) (bus.Processor, error) {
 		if assigned.Add(1) == 2 {
 			close(two)
 		}
-		<-two
+		select {
+		case <-two:
+		case <-ctx.Done():
+		}
 		return nil, broken
 	}))
 	if !errors.Is(err, broken) || strings.Count(err.Error(), "no room") != 1 || !strings.Contains(err.Error(), " more partitions)") {

@@ -22,6 +22,7 @@ type dialer struct {
 
 	mu     sync.Mutex // guards the following
 	open   map[*trackedConn]struct{}
+	closed bool
 	silent map[string]time.Time // addresses that took connections and did not answer, and until when to pass them over
 }
 
@@ -51,10 +52,20 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if err := t.SetDeadline(time.Time{}); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	d.mu.Lock()
-	d.open[t] = struct{}{}
-	d.mu.Unlock()
+	if !d.keep(t) {
+		return nil, errors.Join(&net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}, conn.Close())
+	}
 	return t, nil
+}
+
+// keep remembers a connection, unless all were closed meanwhile.
+func (d *dialer) keep(t *trackedConn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.open[t] = struct{}{}
+	}
+	return !d.closed
 }
 
 // silence is how long an address that did not answer is passed over, in times of patience.
@@ -83,9 +94,10 @@ func (d *dialer) noteSilent(addr string) {
 	}
 }
 
-// closeAll closes every open connection.
+// closeAll closes every open connection, and those that are opened later.
 func (d *dialer) closeAll() {
 	d.mu.Lock()
+	d.closed = true
 	open := make([]*trackedConn, 0, len(d.open))
 	for c := range d.open {
 		open = append(open, c)

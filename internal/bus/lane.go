@@ -109,7 +109,7 @@ func dropAbandoned(open []*piece) []*piece {
 	kept := open[:0]
 	for _, p := range open {
 		if err := p.call.ctx.Err(); err != nil {
-			p.call.finish(err)
+			p.call.finish(fmt.Errorf("append: %w: %w", ErrUnknownOutcome, err))
 			continue
 		}
 		kept = append(kept, p)

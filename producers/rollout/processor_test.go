@@ -91,9 +91,10 @@ func TestAPartitionThatIsTakenAwayIsHandedBackAfterWhatIsPlayed(t *testing.T) {
 	workers := &held{Workers: pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})}, asked: asked, let: make(chan struct{})}
 	p := player(run, client, workers)
 	defer p.Close()
-	stop := consumeRollouts(t, client, p)
+	ask, stop := consumeAsked(t, client, p.Handler())
 	<-first.Done()
-	time.AfterFunc(10*time.Millisecond, func() { close(workers.let) }) // once it has been told to stop
+	ask()
+	close(workers.let)
 	stop()
 	if got := episodesOf(t, client); len(got) != each {
 		t.Errorf("%d episodes of the environment that was played, want %d", len(got), each)
@@ -140,7 +141,9 @@ func TestADesignThatComesTwiceHoldsUpNothing(t *testing.T) {
 func TestWhatWasPlayedIsNotPlayedAgain(t *testing.T) {
 	run := testRun()
 	log := bustest.Open(t)
-	client := log.Client(t)
+	cfg := log.Config()
+	cfg.StopTimeout = time.Minute // what is in the log is acknowledged in time, however busy the machine is
+	client := log.ClientWith(t, cfg, bus.Settings{})
 	open, both := designed(t, run, 1)[0], designed(t, run, 0)
 	write(t, client, open, both[0], both[1])
 	p := player(run, client, pool{gymtest.NewPool(t, gym.Config{MaxWorkers: 2})})
@@ -308,6 +311,13 @@ func consumeRollouts(t *testing.T, client *bus.Client, p *Player) (stop func()) 
 
 func consumeWith(t *testing.T, client *bus.Client, h bus.Handler) (stop func()) {
 	t.Helper()
+	_, stop = consumeAsked(t, client, h)
+	return stop
+}
+
+// consumeAsked consumes until it is asked to end, which stop does as well, before it waits for the end.
+func consumeAsked(t *testing.T, client *bus.Client, h bus.Handler) (ask, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- client.Consume(ctx, "players", []string{topics.Environments}, nil, h) }()
@@ -318,7 +328,7 @@ func consumeWith(t *testing.T, client *bus.Client, h bus.Handler) (stop func()) 
 		}
 	})
 	t.Cleanup(stop)
-	return stop
+	return cancel, stop
 }
 
 // episodesOf are the episodes in the log.

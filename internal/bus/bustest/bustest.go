@@ -69,7 +69,7 @@ func (b *Broker) start(tb testing.TB) {
 	b.Server, b.cfg.Addr = s, s.Addr()
 	b.Log = Log{times(bus.Config{
 		Brokers: []string{s.Addr()}, Mechanism: kafka.Mechanism, User: user, Password: secret.New(password),
-	}, 3*time.Second)}
+	}, patience)}
 }
 
 // Stop ends the broker; Restart brings it back.
@@ -105,6 +105,9 @@ func (b *Broker) Keep(tb testing.TB) (forget func()) {
 		b.Restart(tb)
 	}
 }
+
+// patience is how long a member may be silent, on a machine that does much else, before the group takes it for dead.
+const patience = 15 * time.Second
 
 // Config is a client's configuration for the log, with times that suit tests.
 func (l *Log) Config() bus.Config { return l.cfg }
