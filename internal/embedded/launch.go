@@ -41,7 +41,7 @@ func (l *Lease) launch(ctx context.Context) error {
 	runErr := cmd.Run()
 	var r wire.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		return fmt.Errorf("the supervisor said nothing of use: %w: %s", firstError(runErr, err), strings.TrimSpace(problems.String()))
+		return fmt.Errorf("the supervisor said nothing of use: %w: %s", firstError(ctx.Err(), runErr, err), strings.TrimSpace(problems.String()))
 	}
 	if r.Socket == "" {
 		return supervisor.ReportError(r)

@@ -42,10 +42,11 @@ func (l *Lease) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	began, launched := time.Now(), 0
+	var locked error // the last answer that the folder is in use
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		s, err := l.join(ctx, folder)
 		if err == nil || !errors.Is(err, errNoSupervisor) {
-			return s, err
+			return s, afterLock(ctx, locked, err)
 		}
 		unreachable := err
 		err = l.launch(ctx)
@@ -57,12 +58,22 @@ func (l *Lease) open(ctx context.Context) (*session, error) {
 			}
 			continue
 		case !errors.Is(err, ErrLocked), time.Since(began) > unreachableAfter:
-			return nil, fmt.Errorf("start the embedded services: %w", err)
+			return nil, fmt.Errorf("start the embedded services: %w", afterLock(ctx, locked, err))
 		}
+		locked = err
 		if ended := wait(ctx, pause); ended != nil {
 			return nil, fmt.Errorf("start the embedded services: %w: %w", err, ended)
 		}
 	}
+}
+
+// afterLock is an error with what was waited for before, where that is why there
+// was no time left.
+func afterLock(ctx context.Context, locked, err error) error {
+	if err == nil || locked == nil || ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", locked, err)
 }
 
 func wait(ctx context.Context, d time.Duration) error {

@@ -83,10 +83,20 @@ func (f Folder) Prepare() error {
 			return diskError("create data folder", err)
 		}
 	}
+	err := f.checkFormat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.initialise()
+	}
+	return err
+}
+
+// checkFormat refuses a format that this program cannot read; fs.ErrNotExist when
+// there is none.
+func (f Folder) checkFormat() error {
 	var have formatInfo
 	switch err := f.read(formatFile, &have); {
 	case errors.Is(err, fs.ErrNotExist):
-		return f.initialise()
+		return err
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w; restore it, or move the folder away to begin anew", ErrHalfWritten, f.Sub(formatFile), err)
 	case have.Format != Format:
@@ -100,10 +110,16 @@ func (f Folder) Prepare() error {
 // without a format was not written by any version that finished its start.
 func (f Folder) initialise() error {
 	for _, name := range []string{Kafka, ClickHouse, Qdrant} {
-		if _, err := os.Stat(f.Sub(name)); err == nil {
-			return fmt.Errorf("%w: %s holds %s and no %s; restore that file, or move the folder away to begin anew",
-				ErrHalfWritten, f.path, name, formatFile)
+		if _, err := os.Stat(f.Sub(name)); err != nil {
+			continue
 		}
+		// Another client may have begun the folder since its format was looked for:
+		// it wrote the format before any service's data.
+		if err := f.checkFormat(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return fmt.Errorf("%w: %s holds %s and no %s; restore that file, or move the folder away to begin anew",
+			ErrHalfWritten, f.path, name, formatFile)
 	}
 	return f.write(formatFile, formatInfo{Format: Format}, 0o600)
 }

@@ -119,6 +119,18 @@ func TestAFileOfTheUsersIsNoObstacle(t *testing.T) {
 	must(t, f.Prepare())
 }
 
+// Two clients may begin a folder at once: one that has read no format may find
+// that the other one's services run.
+func TestAFolderThatAnotherClientBegins(t *testing.T) {
+	f := prepared(t)
+	must(t, os.Mkdir(f.Sub(Kafka), 0o700))
+	must(t, f.initialise())
+	put(t, f, formatFile, `{"format": 2}`)
+	if err := f.initialise(); !errors.Is(err, ErrFormat) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTheLockHasOneHolder(t *testing.T) {
 	f := prepared(t)
 	l, err := f.Lock()

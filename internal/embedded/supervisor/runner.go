@@ -22,6 +22,10 @@ const (
 	// lockedPatience is how long an earlier supervisor's server may take to let go
 	// of its folder: it was killed, and has much memory to give back.
 	lockedPatience = time.Minute
+	// portPatience is how long the port of the last time may be taken before the
+	// server moves to another: that of a supervisor that was killed is let go of
+	// later than its lock.
+	portPatience = 3 * time.Second
 )
 
 // runner keeps one server running.
@@ -66,8 +70,9 @@ func (r *runner) run(ctx context.Context, last string) {
 		case ctx.Err() != nil:
 			return
 		case portTaken(err) && r.fixed == "" && !ran && addr != anyPort:
-			r.log.Warn("port of the last time is taken", "service", r.name, "addr", addr)
-			addr = anyPort
+			if addr = r.evade(down, addr); !sleep(ctx, minPause) {
+				return
+			}
 			continue
 		}
 		down.tries++
@@ -82,11 +87,26 @@ type outage struct {
 	since time.Time
 	tries int
 	pause time.Duration
+	// taken is when the port of the last time was first found taken.
+	taken time.Time
 	// failed says that clients were told that the server cannot start.
 	failed bool
 }
 
 func newOutage() *outage { return &outage{since: time.Now(), pause: minPause} }
+
+// evade is where to listen when the port of the last time is taken: there again
+// for a while, as clients that outlived a supervisor keep trying that port.
+func (r *runner) evade(down *outage, addr string) string {
+	if down.taken.IsZero() {
+		down.taken = time.Now()
+	}
+	if time.Since(down.taken) < portPatience {
+		return addr
+	}
+	r.log.Warn("port of the last time is taken", "service", r.name, "addr", addr)
+	return anyPort
+}
 
 // pause tells the clients and waits before the next try. It reports whether
 // there is to be one.
