@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -430,7 +431,11 @@ func TestFirstComeFirstServed(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(20 * time.Millisecond) // so that each asks after the one before
+		for deadline := time.Now().Add(time.Minute); inLine() != i+1; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d wait for a worker, want %d", inLine(), i+1)
+			}
+		}
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
@@ -441,6 +446,19 @@ func TestFirstComeFirstServed(t *testing.T) {
 			t.Errorf("place %d went to %d", i, got)
 		}
 	}
+}
+
+// inLine is how many goroutines wait for a worker. The meter counts those too that are only about to.
+func inLine() int {
+	buf := make([]byte, 1<<20)
+	n := 0
+	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		head, stack, _ := strings.Cut(g, "\n")
+		if strings.Contains(head, "[select") && strings.Contains(stack, "semaphore.(*Weighted).Acquire(") {
+			n++
+		}
+	}
+	return n
 }
 
 func TestRefusesWhatItCannotConfine(t *testing.T) {

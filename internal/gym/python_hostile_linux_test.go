@@ -118,13 +118,18 @@ func TestPythonDeadlines(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, took := stepPython(t, pools[tt.limit], inPythonStep(tt.lines))
-			if got.Outcome != Timeout || got.Cause != wire.CauseTimeout || got.Nondeterministic != tt.waits {
-				t.Errorf("got %+v", got)
+			var took time.Duration
+			for range 5 { // a machine that pauses makes one take longer, and what is wrong makes all of them
+				var got Stepped
+				got, took = stepPython(t, pools[tt.limit], inPythonStep(tt.lines))
+				if got.Outcome != Timeout || got.Cause != wire.CauseTimeout || got.Nondeterministic != tt.waits {
+					t.Fatalf("got %+v", got)
+				}
+				if took <= tt.limit*3/2 || tt.waits || !quiet() {
+					return
+				}
 			}
-			if took > tt.limit*3/2 && !tt.waits && quiet() {
-				t.Errorf("took %v of %v", took, tt.limit)
-			}
+			t.Errorf("took %v of %v", took, tt.limit)
 		})
 	}
 	p := pools[short]

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -72,6 +74,10 @@ func actAsPlugin(mode string) {
 		return
 	case "dies":
 		t = dies{t}
+	case "hangs up":
+		t = hangsUp{t}
+	case "unavailable":
+		t = unavailable{t}
 	case "short":
 		t = short{t}
 	case "forgets":
@@ -96,6 +102,23 @@ func (d dies) Train(_ context.Context, _, _ int64, batches plugins.Batches) (plu
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	return plugins.Result{}, nil
+}
+
+// hangsUp loses its connection and lives: to its host it looks like one that has died and is not gone yet.
+type hangsUp struct{ sdk.Trainer }
+
+func (h hangsUp) Generate(context.Context, policy.Role, int64, []policy.Prompt, func([]policy.Completion) error) error {
+	for fd := range 256 {
+		_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
+	}
+	time.Sleep(time.Hour)
+	return nil
+}
+
+type unavailable struct{ sdk.Trainer }
+
+func (u unavailable) Generate(context.Context, policy.Role, int64, []policy.Prompt, func([]policy.Completion) error) error {
+	return status.Error(codes.Unavailable, "no device")
 }
 
 type short struct{ sdk.Trainer }
@@ -269,6 +292,30 @@ func TestDeathInMidBatch(t *testing.T) {
 	}
 }
 
+// A plugin that is out of reach has crashed, however long its process takes to end.
+func TestHangingUpIsACrash(t *testing.T) {
+	p := launch(t, "hangs up")
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); !errors.Is(err, host.ErrCrashed) {
+		t.Errorf("got %v, want ErrCrashed", err)
+	}
+	select {
+	case <-p.Exited():
+	default:
+		t.Error("it still runs")
+	}
+}
+
+// A plugin may answer with the code that a broken connection has.
+func TestUnavailableIsNoCrash(t *testing.T) {
+	p := launch(t, "unavailable")
+	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(1)); status.Code(err) != codes.Unavailable {
+		t.Errorf("got %v, want Unavailable", err)
+	}
+	if h, err := p.Health(t.Context()); err != nil || !h.Ready {
+		t.Errorf("afterwards: %+v, %v", h, err)
+	}
+}
+
 func TestShortAnswers(t *testing.T) {
 	p := launch(t, "short")
 	if _, err := p.Generate(t.Context(), policy.Agent, 0, plugintest.AgentPrompts(3)); !errors.Is(err, host.ErrShortStream) {
@@ -354,7 +401,7 @@ func TestPluginDiesWithItsHost(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	_ = r.Close()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for alive(pid) {
 		if time.Now().After(deadline) {
 			t.Fatal("the plugin outlives its host")
@@ -397,7 +444,7 @@ func TestPluginWithoutWatchDiesWithItsHost(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); alive(pid); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the plugin outlives its host")
 		}

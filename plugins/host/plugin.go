@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os/exec"
 	"sync"
 	"time"
@@ -98,6 +99,7 @@ func (p *Plugin) clientConfig() *plugin.ClientConfig {
 		Logger:           hclog.NewNullLogger(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.dir.path},
 		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithContextDialer(p.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(plugins.MaxMessageBytes), grpc.MaxCallSendMsgSize(plugins.MaxMessageBytes)),
 			grpc.WithInitialWindowSize(16 << 20),
 			grpc.WithInitialConnWindowSize(32 << 20),
@@ -122,6 +124,11 @@ func (p *Plugin) run(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, er
 	return proc, nil
 }
 
+// dial is called once there is a process that has named its address.
+func (p *Plugin) dial(ctx context.Context, _ string) (net.Conn, error) {
+	return p.process().link.dial(ctx)
+}
+
 func (p *Plugin) process() *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,8 +143,8 @@ func (p *Plugin) handshakeError(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("start plugin %s: %w", p.cfg.Command[0], ctx.Err())
 	}
-	exited := "" // what it did by itself; the end of its pipe may come before the end of the process
-	if p.waitEnd(proc, 300*time.Millisecond) {
+	exited := "" // go-plugin has killed what did not answer, and the end of a pipe may come before the end of its process
+	if p.waitEnd(proc, endGrace) {
 		exited = proc.Exit()
 	}
 	p.discard()
@@ -175,7 +182,8 @@ func (p *Plugin) discard() {
 	p.client.Kill()
 }
 
-// wrap gives an error its class. When the connection broke, the reason is the process: wait for its end shortly.
+// wrap gives an error its class. When the connection broke, the reason is the process: it gets a moment to end by itself, so
+// that its exit tells why, and is killed if it does not. However long that takes on a slow machine, it is a crash then.
 func (p *Plugin) wrap(err error) error {
 	if err == nil {
 		return nil
@@ -191,17 +199,19 @@ func (p *Plugin) wrap(err error) error {
 	if closed {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	select {
-	case <-p.proc.done:
-		return &CrashError{Exit: p.proc.Exit(), Stderr: p.settledStderr()}
-	case <-time.After(pipeGrace):
-		return err
+	if !p.waitEnd(p.proc, pipeGrace) {
+		if !p.proc.link.broken.Load() {
+			return err // the plugin's own answer, or a connection that is slow to come up
+		}
+		p.discardProcess()
+		<-p.proc.done
 	}
+	return &CrashError{Exit: p.proc.Exit(), Stderr: p.settledStderr()}
 }
 
-// settledStderr gives the last lines a moment to arrive: the process has ended, its pipe may not be drained.
+// settledStderr gives the last lines time to arrive: the process has ended, its pipe may not be drained.
 func (p *Plugin) settledStderr() []string {
-	deadline := time.Now().Add(pipeGrace)
+	deadline := time.Now().Add(endGrace)
 	for !p.client.Exited() && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}

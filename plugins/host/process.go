@@ -18,11 +18,15 @@ import (
 // pipeGrace is how long the pipes of a process that has ended may stay open: a grandchild can hold them.
 const pipeGrace = time.Second
 
+// endGrace bounds the wait for what is certain to come soon, on any machine that is not stuck.
+const endGrace = 10 * time.Second
+
 // process runs the child and owns its whole process group. It is a go-plugin runner.
 type process struct {
 	cmd    *exec.Cmd
 	stdout *firstLine
-	stderr *os.File
+	stderr *pipe
+	link   link
 	ends   []*os.File // our copies of the child's ends, closed once it has started
 	done   chan struct{}
 
@@ -46,7 +50,7 @@ func newProcess(cmd *exec.Cmd) (*process, error) {
 	cmd.Stdin = nil
 	cmd.Stdout, cmd.Stderr = outW, errW
 	ownGroup(cmd)
-	return &process{cmd: cmd, stdout: &firstLine{file: outR}, stderr: errR, ends: []*os.File{outW, errW}, done: make(chan struct{})}, nil
+	return &process{cmd: cmd, stdout: &firstLine{file: &pipe{file: outR}}, stderr: &pipe{file: errR}, ends: []*os.File{outW, errW}, done: make(chan struct{})}, nil
 }
 
 // Start runs the child from a goroutine that keeps its thread until the child has ended: the kernel's "die with your
@@ -94,8 +98,8 @@ func (p *process) reap() {
 	p.mu.Unlock()
 	killGroup(p.cmd.Process.Pid)
 	deadline := time.Now().Add(pipeGrace)
-	_ = p.stdout.file.SetReadDeadline(deadline)
-	_ = p.stderr.SetReadDeadline(deadline)
+	_ = p.stdout.file.file.SetReadDeadline(deadline)
+	_ = p.stderr.file.SetReadDeadline(deadline)
 	close(p.done)
 }
 
@@ -144,7 +148,9 @@ func (p *process) ID() string {
 
 func (p *process) Diagnose(context.Context) string { return "" }
 
+// PluginToHost is told where the plugin listens, before anybody connects.
 func (p *process) PluginToHost(network, addr string) (string, string, error) {
+	p.link.network, p.link.address = network, addr
 	return network, addr, nil
 }
 
@@ -155,7 +161,7 @@ func (p *process) HostToPlugin(network, addr string) (string, string, error) {
 // firstLine passes the first line of standard output on, for the handshake, and swallows the rest: go-plugin reads line
 // by line and stops at one that is very long, and a plugin that nobody reads from would block.
 type firstLine struct {
-	file *os.File
+	file *pipe
 
 	mu   sync.Mutex // guards the following
 	line []byte

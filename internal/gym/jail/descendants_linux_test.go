@@ -8,9 +8,10 @@ import (
 	"github.com/seed256f7767/spade/internal/sandbox"
 )
 
-// orphanage starts a process that ignores signals, leaves its session, loses its parent and holds the pipes for a while.
+// orphanage starts a process that ignores signals, leaves its session, loses its parent and holds the pipes until nobody
+// reads from them.
 const orphanage = `
-import os, signal, sys, time
+import os, select, signal, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -18,7 +19,9 @@ if os.fork() == 0:
             try: signal.signal(s, signal.SIG_IGN)
             except (OSError, ValueError): pass
         os.write(1, b"born")
-        time.sleep(4)
+        reader = select.poll()
+        reader.register(1, 0)
+        reader.poll(60_000)
     os._exit(0)
 os.wait()
 time.sleep(1000)
@@ -40,8 +43,7 @@ func TestDescendantsEndWithTheirAncestor(t *testing.T) {
 		if tt.layers.Has(sandbox.Cgroup) && groups(t) == nil {
 			continue
 		}
-		p := prisoner{layers: tt.layers, during: func(cmd *exec.Cmd) {
-			time.Sleep(700 * time.Millisecond) // until the orphan is born; a slow machine only makes the test milder
+		p := prisoner{layers: tt.layers, until: "born", during: func(cmd *exec.Cmd) {
 			if tt.layers.Has(sandbox.Cgroup) {
 				return // joinGroup's end kills
 			}
@@ -51,6 +53,9 @@ func TestDescendantsEndWithTheirAncestor(t *testing.T) {
 		}}
 		if tt.layers.Has(sandbox.Cgroup) {
 			p.endGroup = true
+		}
+		if !tt.lives {
+			p.letGo = 20 * time.Second // a kill takes a moment, and on a slow machine some
 		}
 		got := p.run(t, orphanage)
 		if got.out != "born" {

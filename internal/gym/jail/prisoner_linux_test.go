@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,18 +58,22 @@ type prisoner struct {
 	inherit []*os.File
 	// started is called once the process exists and before it is told to begin.
 	started func(pid int)
+	// until is what the script prints before during is called; empty: that is not waited for.
+	until string
 	// during is called while the script runs.
 	during func(cmd *exec.Cmd)
 	// endGroup ends it by its control group.
 	endGroup bool
 	limit    time.Duration
+	// letGo is how long its pipes may be held after its end.
+	letGo time.Duration
 }
 
 type fate struct {
 	out, err, results string
 	state             *os.ProcessState
 	timedOut          bool
-	held              bool // somebody had the pipes after its end, where during has ended it
+	held              bool // somebody had the pipes after its end, and for longer than they may
 }
 
 // run executes a script, to which args are sys.argv[1:].
@@ -148,9 +153,10 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 	cmd.SysProcAttr.Pdeathsig = 0 // whatever has taken it back meanwhile: the prisoner sees to it itself
 	cmd.Env = []string{"GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}
 	cmd.Dir = "/"
-	cmd.WaitDelay = time.Second
-	var out, errs, results bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = or(p.letGo, time.Second)
+	var errs, results bytes.Buffer
+	out := &output{until: p.until, said: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = out, &errs
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +185,12 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 	if err := wire.WriteFrame(in, wire.Nonce{1}, wire.KindHello, e.Buf); err != nil {
 		t.Fatal(err)
 	}
+	if p.until != "" {
+		select {
+		case <-out.said:
+		case <-ctx.Done():
+		}
+	}
 	if p.during != nil {
 		p.during(cmd)
 	}
@@ -186,10 +198,37 @@ func (p prisoner) execute(t *testing.T, argument string) fate {
 		kill()
 	}
 	_ = in.Close()
-	began := time.Now()
 	_ = cmd.Wait()
 	_, _ = results.ReadFrom(r)
-	return fate{out.String(), errs.String(), results.String(), cmd.ProcessState, ctx.Err() != nil, time.Since(began) >= cmd.WaitDelay}
+	return fate{out.text.String(), errs.String(), results.String(), cmd.ProcessState, ctx.Err() != nil, !out.ended}
+}
+
+// output is what a prisoner prints.
+type output struct {
+	until string
+	said  chan struct{} // closed once until was printed
+	text  bytes.Buffer
+	ended bool // nobody can print any more; the error of Wait does not tell where the prisoner was killed
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	before := o.heard()
+	n, err := o.text.Write(p)
+	if !before && o.heard() {
+		close(o.said)
+	}
+	return n, err
+}
+
+func (o *output) heard() bool {
+	return o.until != "" && bytes.Contains(o.text.Bytes(), []byte(o.until))
+}
+
+// ReadFrom reads until the end of the pipe, or until Wait closes it.
+func (o *output) ReadFrom(r io.Reader) (int64, error) {
+	n, err := io.Copy(struct{ io.Writer }{o}, r)
+	o.ended = err == nil
+	return n, err
 }
 
 func mountsOf(paths ...string) []sandbox.Mount {
