@@ -56,7 +56,7 @@ func TestAFullDiskEndsTheSink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.fullFor = 50 * time.Millisecond
+	s.fullFor = time.Second
 	if _, err := s.assigned(t.Context(), &bus.Claim{}); !errors.Is(err, ErrDiskFull) {
 		t.Errorf("error %v", err)
 	}

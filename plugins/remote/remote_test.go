@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,23 +146,34 @@ func TestAServerThatComesLaterIsWaitedFor(t *testing.T) {
 	}
 	addr := s.Addr()
 	stop(t, s)
-	began := make(chan struct{})
-	time.AfterFunc(300*time.Millisecond, func() {
-		defer close(began)
-		start(t, ServerConfig{Listen: addr}).Add(run, saying{name: "again"}, plugins.Info{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		if got, err := c.Generate(ctx, policy.Designer, 0, prompts(1)); err != nil || !strings.HasPrefix(got[0].Text, "again") {
+			t.Errorf("a server that was started again: %v, %v", got, err)
+		}
 	})
-	if got, err := c.Generate(t.Context(), policy.Designer, 0, prompts(1)); err != nil || !strings.HasPrefix(got[0].Text, "again") {
-		t.Errorf("a server that was started again: %v, %v", got, err)
-	}
-	<-began
+	defer asking.Wait()
+	defer cancel() // where no server can be started
+	time.Sleep(300 * time.Millisecond)
+	start(t, ServerConfig{Listen: addr}).Add(run, saying{name: "again"}, plugins.Info{})
+	asking.Wait()
 }
 
+// Whether ctx ends between two calls or inside one, the error says who was asked.
 func TestWaitingEndsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	_, err := dial(t, ClientConfig{Addr: "127.0.0.1:1"}, uuid.New()).Generate(ctx, policy.Agent, 0, prompts(1))
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "127.0.0.1:1") {
-		t.Errorf("got %v", err)
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // takes connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	for _, addr := range []string{"127.0.0.1:1", silent.Addr().String()} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		_, err := dial(t, ClientConfig{Addr: addr}, uuid.New()).Generate(ctx, policy.Agent, 0, prompts(1))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), addr) {
+			t.Errorf("%s: got %v", addr, err)
+		}
 	}
 }
 

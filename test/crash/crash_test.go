@@ -124,7 +124,7 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Cleanup(func() {
-		for range 300 {
+		for range 900 {
 			if len(find(t, dir, "supervisor", 0)) == 0 {
 				return
 			}

@@ -138,7 +138,7 @@ func config(c *broker.Cluster) bus.Config {
 	return bus.Config{
 		Brokers: c.Addrs(broker.SASL), Mechanism: "SCRAM-SHA-512", User: broker.Superuser, Password: secret.New(password),
 		Prefix: "t" + uuid.NewString()[:8] + ".", Replication: 3,
-		SessionTimeout: 3 * time.Second, Heartbeat: 100 * time.Millisecond, FetchWait: 200 * time.Millisecond,
+		SessionTimeout: 10 * time.Second, Heartbeat: 100 * time.Millisecond, FetchWait: 200 * time.Millisecond,
 		IdleInterval: 10 * time.Millisecond, RequestTimeout: 2 * time.Second,
 	}
 }

@@ -170,9 +170,7 @@ func TestARollingRestart(t *testing.T) {
 
 // Without a second replica nothing is acknowledged; what waits is appended when one comes back.
 func TestTooFewReplicasAreWaitedFor(t *testing.T) {
-	cl, cfg, _ := setup(t)
-	cfg.DeliveryTimeout = 3 * time.Second
-	c := client(t, cfg)
+	cl, cfg, c := setup(t)
 	must(t, c.Append(t.Context(), newEvent("key", 0)))
 	keep := leader(t, cl, cfg)
 	var others []*broker.Node
@@ -182,11 +180,12 @@ func TestTooFewReplicasAreWaitedFor(t *testing.T) {
 			others = append(others, n)
 		}
 	}
-	err := c.Append(t.Context(), newEvent("key", 1))
+	cfg.DeliveryTimeout = 3 * time.Second
+	err := client(t, cfg).Append(t.Context(), newEvent("key", 1))
 	if !errors.Is(err, bus.ErrUnavailable) {
 		t.Errorf("with one broker of three: %v", err)
 	}
-	cfg.DeliveryTimeout = time.Minute
+	cfg.DeliveryTimeout = 5 * time.Minute
 	patient := client(t, cfg)
 	done := make(chan error, 1)
 	go func() { done <- patient.Append(t.Context(), newEvent("key", 1)) }()

@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/seed256f7767/spade/internal/bus"
 	"github.com/seed256f7767/spade/internal/embedded/clickhouse"
 	"github.com/seed256f7767/spade/internal/embedded/kafka"
 	"github.com/seed256f7767/spade/internal/embedded/qdrant"
@@ -161,12 +162,13 @@ func (w *servers) records(t *testing.T, h *hunt) (n int) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	for {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // nobody writes any more
+	all := w.written(t, names)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for n < all {
 		fetches := client.PollFetches(ctx)
-		cancel()
-		if fetches.NumRecords() == 0 {
-			return n
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("%d records of %d: %v", n, all, err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			n++
@@ -176,6 +178,29 @@ func (w *servers) records(t *testing.T, h *hunt) (n int) {
 			}
 		})
 	}
+	return n
+}
+
+// written is how many records the topics hold; nobody writes any more.
+func (w *servers) written(t *testing.T, names []string) (n int) {
+	t.Helper()
+	c, err := bus.New(bus.Config{
+		Brokers: []string{w.kafka}, Mechanism: kafka.Mechanism, User: "spade", Password: secret.New(canary(kafkaPassword)),
+	}, bus.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, name := range names {
+		for _, end := range ends(t, c, name) {
+			n += int(end)
+		}
+	}
+	return n
 }
 
 // tables looks through every row of every table of the warehouse.

@@ -333,7 +333,7 @@ func (c client) running(id string) string {
 
 func (c client) awaitRunning(id, want string) {
 	c.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for c.running(id) != want {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("the query %s never came to %s running", id, want)

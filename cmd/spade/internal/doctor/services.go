@@ -13,7 +13,7 @@ import (
 )
 
 // reach is how long a service gets to answer.
-const reach = 5 * time.Second
+const reach = 15 * time.Second
 
 // Kafka looks whether the log can be reached and whether its topics are what the program needs.
 func Kafka(cfg bus.Config, partitions int) Check {
