@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -104,6 +106,7 @@ func (p program) interrupt(t *testing.T, asked syscall.Signal, iterations int) {
 	if err := cmd.Process.Signal(asked); err != nil {
 		t.Fatal(err)
 	}
+	defer time.AfterFunc(2*late, func() { _ = cmd.Process.Kill() }).Stop() // one that does not hear of it
 	lines.wait()
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
@@ -135,6 +138,10 @@ func TestARunThatIsAskedToEndDrainsAndIsTakenUp(t *testing.T) {
 
 // A terminal that is closed takes nothing along that the run would have to do again.
 func TestAClosedTerminalDrains(t *testing.T) {
+	// Where this test runs under nohup the signal is ignored, and would be by the run as well; one that is caught is not inherited.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	p := build(t)
 	p.traces = collect(t).URL
 	p.data = t.TempDir()
