@@ -18,6 +18,8 @@ import (
 // which claiming again mends; no claim is lost.
 func TestConcurrentClaims(t *testing.T) {
 	_, conn := olaptest.Start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a server that ends does not come back here
+	defer cancel()
 	const lanes, rounds = 8, 12
 	var collisions atomic.Int64
 	var wg sync.WaitGroup
@@ -26,10 +28,10 @@ func TestConcurrentClaims(t *testing.T) {
 			store := NewClickHouse(conn)
 			for round := range rounds {
 				w := Writer{Group: Group, Token: uint64(n*rounds + round + 1)}
-				err := store.Claim(t.Context(), []Place{{"topic", int32(n)}}, w)
-				for errors.Is(err, ErrTransient) {
+				err := store.Claim(ctx, []Place{{"topic", int32(n)}}, w)
+				for errors.Is(err, ErrTransient) && ctx.Err() == nil {
 					collisions.Add(1)
-					err = store.Claim(t.Context(), []Place{{"topic", int32(n)}}, w)
+					err = store.Claim(ctx, []Place{{"topic", int32(n)}}, w)
 				}
 				if err != nil {
 					t.Errorf("lane %d: %v", n, err)
@@ -73,6 +75,8 @@ func TestClaimsOfOneStore(t *testing.T) {
 func TestAClaimThatIsGivenUp(t *testing.T) {
 	_, conn := olaptest.Start(t)
 	store := NewClickHouse(conn)
+	all, end := context.WithTimeout(t.Context(), 3*time.Minute) // a server that ends does not come back here
+	defer end()
 	var wg sync.WaitGroup
 	var last [12]uint64 // token of each lane
 	for n := range last {
@@ -89,7 +93,7 @@ func TestAClaimThatIsGivenUp(t *testing.T) {
 					return store.Claim(ctx, []Place{{"topic", int32(n)}}, Writer{Group: Group, Token: last[n]})
 				}
 				err := claim()
-				for n%3 != 0 && errors.Is(err, ErrTransient) {
+				for n%3 != 0 && errors.Is(err, ErrTransient) && all.Err() == nil {
 					err = claim()
 				}
 				if err != nil && n%3 != 0 {
