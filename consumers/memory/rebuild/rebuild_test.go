@@ -244,15 +244,21 @@ func (m *mind) settled() {
 	}
 }
 
-// TestRebuildOfALostMemory: points that were deleted come back, and what a rebuild that was killed left is deleted.
-func TestRebuildOfALostMemory(t *testing.T) {
-	m := newMind(t)
-	defer m.stop()
+// filledMind is a mind of some documents and environments, all of them projected, and its points.
+func filledMind(t *testing.T) (m *mind, points map[string]string) {
+	t.Helper()
+	m = newMind(t)
 	m.append(m.documents(10)...)
 	m.accept(0, 10)
 	m.nearest(m.live, 1, 10)
 	m.settled()
-	want := m.points()
+	return m, m.points()
+}
+
+// TestRebuildOfALostMemory: points that were deleted come back, and what a rebuild that was killed left is deleted.
+func TestRebuildOfALostMemory(t *testing.T) {
+	m, want := filledMind(t)
+	defer m.stop()
 	if _, err := m.open().Beside(t.Context(), "killed", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -319,13 +325,8 @@ func (s *stalling) HighWatermarks(ctx context.Context, topic string) (map[int32]
 // TestAnAttemptThatFailsForgetsNothing: what a rebuild left that was killed after its switch says that points are missing, until they
 // are there again.
 func TestAnAttemptThatFailsForgetsNothing(t *testing.T) {
-	m := newMind(t)
+	m, want := filledMind(t)
 	defer m.stop()
-	m.append(m.documents(10)...)
-	m.accept(0, 10)
-	m.nearest(m.live, 1, 10)
-	m.settled()
-	want := m.points()
 	_, err := m.live.Beside(t.Context(), "killed", memory.PoisonFunc(nil))
 	if err := errors.Join(err, m.live.Switch(t.Context(), "killed")); err != nil {
 		t.Fatal(err)
