@@ -131,10 +131,10 @@ func (c *Client) patiently(ctx context.Context, fn func(ctx context.Context) err
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := fn(call)
 		pause, again := later(err, wait)
-		if !again && err != nil && ctx.Err() != nil {
+		switch {
+		case !again && err != nil && ctx.Err() != nil:
 			return fmt.Errorf("ask policy worker %s: %w", c.addr, err)
-		}
-		if !again {
+		case !again:
 			return err
 		}
 		// A server that is killed in the middle of a handshake looks like one that speaks TLS to a client that does not.
